@@ -159,6 +159,8 @@ fn of_tables() -> Vec<Seed> {
         defs.into_iter().zip(layouts).map(|(def, layout)| TableEntry { def: Arc::new(def), layout });
     let step = StepTable::new(entries.collect()).expect("a table");
     seeds.push(("table".to_owned(), table::encode(&step)));
+    let record = include_bytes!("../../crates/fp-spool/tests/golden/step-1.fpsr");
+    seeds.push(("record".to_owned(), record.to_vec()));
     seeds
 }
 

@@ -33,6 +33,14 @@ with publisher.step() as step:
     step["x"] = numpy.arange(10.0)
 """
 
+BLOCKED = """
+import threading
+thread = threading.Thread(target=publisher.step, daemon=True)
+thread.start()
+thread.join(1.0)
+assert thread.is_alive()
+"""
+
 #: A publisher that has published a step with an array of 64 MiB, and stays.
 BIG = """
 import sys
@@ -233,7 +241,7 @@ def test_other_threads_run_while_a_step_cannot_begin(stream, capsys):
 def test_ctrl_c_ends_the_wait_for_another_threads_call(start_program, stream, capsys):
     """The handle is in the midst of a call of another thread, which waits for room."""
     holder = start_program(HOLDS, stream)
-    before = PUBLISH + STEP + "import threading; threading.Thread(target=publisher.step, daemon=True).start(); time.sleep(1)"
+    before = PUBLISH + STEP + BLOCKED
     child = start_program(WAITS.format(before=before, wait="publisher.statistics()"), stream)
     assert holder.line() == "holds"
     end_by_ctrl_c(child, capsys, "publisher.statistics()")

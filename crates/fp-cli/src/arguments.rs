@@ -44,6 +44,12 @@ pub(crate) enum Command {
     Describe(DescribeOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),
+    /// Writes the steps of a stream into a file, as they come
+    ///
+    /// The publisher waits for this command where it must, so that no step is missing; see --lossy.
+    Record(RecordOptions),
+    /// Publishes the steps of a file that `record` wrote: every subscriber can be tried on them
+    Replay(ReplayOptions),
     /// Shows how the ranks of a stream and its subscribers are: what each waits for, and who does not answer
     ///
     /// No step waits for this command, and nobody takes it for a subscriber.
@@ -167,6 +173,115 @@ pub(crate) struct TailOptions {
     /// Who this is.
     #[command(flatten)]
     pub(crate) credentials: CredentialOptions,
+}
+
+/// Options of `record`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+  flexpath record heat --out heat.fpsr --steps 100
+  flexpath replay heat.fpsr --list
+  flexpath replay heat.fpsr --as heat-again --speed full
+
+What was written so far is whole at every moment: a step that was cut by a kill is passed over.")]
+pub(crate) struct RecordOptions {
+    /// The stream's name, as `flexpath ls` shows it
+    pub(crate) stream: String,
+    /// The file. It must not be there, unless --append is said
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Writes behind the steps that the file has
+    #[arg(long)]
+    pub(crate) append: bool,
+    /// Records these variables alone
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) variables: Vec<String>,
+    /// Ends after that many steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: Option<u64>,
+    /// Never lets the publisher wait: old steps are dropped, and counted as skipped
+    #[arg(long)]
+    pub(crate) lossy: bool,
+    /// Each step is on the device before the next is taken: a power failure costs the last step at most
+    #[arg(long)]
+    pub(crate) durable: bool,
+    /// Where it starts: with the `next` step, at the `oldest-reserved`, or `after:N`, with the first step of a higher
+    /// number. Steps that are gone already are counted as skipped
+    #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
+    pub(crate) start_at: StartAt,
+    /// How long to wait for the stream
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
+}
+
+/// Options of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayOptions {
+    /// The file
+    pub(crate) file: PathBuf,
+    /// Lists the steps of the file, and publishes nothing
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Under this name; otherwise that of the stream that was recorded
+    #[arg(long = "as", value_name = "STREAM")]
+    pub(crate) stream: Option<String>,
+    /// How fast: as it was `recorded`, at `full` speed, or so many steps a second
+    #[arg(long, value_name = "SPEED", default_value = "recorded", value_parser = speed)]
+    pub(crate) speed: Speed,
+    /// These steps alone, by their numbers: FIRST:BEHIND, either may be missing. The first keeps its number, and those
+    /// behind it count on
+    #[arg(long, value_name = "FIRST:BEHIND", default_value = ":", value_parser = span)]
+    pub(crate) steps: (u64, u64),
+    /// These variables alone
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) variables: Vec<String>,
+    /// Waits for so many subscribers before the first step
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) subscribers: u32,
+    /// How long to wait for them
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
+}
+
+impl ReplayOptions {
+    /// Whether a step of that number is one of those.
+    pub(crate) fn holds(&self, step: StepId) -> bool {
+        (self.steps.0..self.steps.1).contains(&step.0)
+    }
+}
+
+/// How fast steps are replayed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Speed {
+    /// As far apart as they were taken.
+    Recorded,
+    /// As fast as subscribers take them.
+    Full,
+    /// So many a second.
+    PerSecond(f64),
+}
+
+fn speed(text: &str) -> Result<Speed, String> {
+    match (text, text.parse::<f64>()) {
+        ("recorded", _) => Ok(Speed::Recorded),
+        ("full", _) => Ok(Speed::Full),
+        (_, Ok(steps)) if steps.is_finite() && steps > 0.0 => Ok(Speed::PerSecond(steps)),
+        _ => Err("recorded, full or steps a second are expected, such as 2.5".to_owned()),
+    }
+}
+
+/// FIRST:BEHIND, of which either may be missing.
+fn span(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("{text:?} is no FIRST:BEHIND, such as 10:20");
+    let (first, behind) = text.split_once(':').ok_or_else(wrong)?;
+    let number =
+        |text: &str, missing| if text.is_empty() { Ok(missing) } else { text.parse().map_err(|_| wrong()) };
+    Ok((number(first, 0)?, number(behind, u64::MAX)?))
 }
 
 /// Options of `doctor`.

@@ -2,12 +2,14 @@
 
 use std::error::Error;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use fp_core::diagnosis::ProbeError;
 use fp_core::diagnosis::status::StatusError;
 use fp_core::rendezvous::RendezvousError;
 use fp_core::{CloseError, Dtype, OpenError, ReadError, TokenFileError};
+use fp_spool::SpoolError;
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +92,20 @@ pub(crate) enum Failure {
     /// What was tested is of no use.
     #[error("no transport works between the two ends; the lines above say why")]
     NothingWorks,
+    /// A file of step records cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Spool {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        r#source: SpoolError,
+    },
+    /// A step of a file cannot be written.
+    #[error(transparent)]
+    Unwritten(#[from] SpoolError),
+    /// What was recorded cannot be published.
+    #[error("{0}")]
+    Publish(Box<dyn Error>),
     /// A bench failed; its own folder knows how.
     #[error(transparent)]
     Bench(Box<dyn Error>),
@@ -99,6 +115,19 @@ pub(crate) enum Failure {
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+}
+
+impl Failure {
+    /// For what goes wrong with that file.
+    pub(crate) fn spool(path: &Path) -> impl Fn(SpoolError) -> Self {
+        let path = path.to_owned();
+        move |source| {
+            if matches!(source, SpoolError::Io { .. } | SpoolError::InUse { .. }) {
+                return Self::Unwritten(source); // which names it
+            }
+            Self::Spool { path: path.clone(), source }
+        }
+    }
 }
 
 impl From<io::Error> for Failure {

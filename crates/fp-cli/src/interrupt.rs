@@ -32,6 +32,12 @@ impl Interrupt {
         self.requested.load(Ordering::Relaxed)
     }
 
+    /// The same, for waits that ask.
+    pub(crate) fn asked(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let requested = Arc::clone(&self.requested);
+        move || requested.load(Ordering::Relaxed)
+    }
+
     /// Ends the process the way an interrupt would have, so that a shell's loop around it stops too.
     pub(crate) fn finish(&self) -> io::Result<()> {
         if self.is_requested() { low_level::emulate_default_handler(SIGINT) } else { Ok(()) }

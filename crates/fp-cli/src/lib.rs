@@ -18,6 +18,8 @@ mod list;
 mod meet;
 mod output;
 mod program;
+mod record;
+mod replay;
 mod status;
 mod summary;
 mod tail;
@@ -97,6 +99,8 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Ls(options) => list::run(rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
+        Command::Record(options) => record::run(rendezvous, options),
+        Command::Replay(options) => replay::run(rendezvous, options),
         Command::Status(options) => status::run(rendezvous, options),
         Command::Token(_) | Command::Meet(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(program, options),

@@ -9,6 +9,7 @@ mod credentials;
 mod doctor;
 mod library;
 mod meet;
+mod recording;
 mod status;
 mod support;
 mod texts;

@@ -3,8 +3,8 @@
 use crate::value::element::Element;
 use fp_types::record::RecordSchema;
 use fp_types::{
-    ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, NameError, Shape, VariableDef, VariableOrigin,
-    validate_name,
+    ArrayKind, AttributeValue, Dims, Dtype, MemoryOrder, NameError, RecordId, Shape, VariableDef,
+    VariableOrigin, validate_name,
 };
 use std::sync::Arc;
 
@@ -50,6 +50,18 @@ pub enum VariableError {
         variable: String,
         /// The element type.
         dtype: Dtype,
+    },
+    /// The type of its records is not there, or is another one.
+    #[error(
+        "variable {variable:?}: its records are of type {expected}, and the type that was given is {found}"
+    )]
+    Records {
+        /// The variable.
+        variable: String,
+        /// The type that the definition names, or "none".
+        expected: String,
+        /// The type that was given, or "none".
+        found: String,
     },
 }
 
@@ -111,6 +123,26 @@ impl Variable {
         let mut dims = vec![0];
         dims.extend_from_slice(row);
         Ok(Self { shape: Shape::new(Dims::from_slice(&dims)?)?, ..Self::named(def)? })
+    }
+
+    /// A variable of a definition that was kept, such as in a file. `records` is the type of its records, where it has
+    /// some. It can be put as any other, whatever it was in the step that it is known of.
+    ///
+    /// # Errors
+    /// The name is none; records without their type, or of another one.
+    pub fn from_definition(
+        def: VariableDef,
+        shape: Option<Shape>,
+        records: Option<RecordSchema>,
+    ) -> Result<Self, VariableError> {
+        validate_name(&def.name)?;
+        let found = records.as_ref().map(RecordId::from);
+        if found.as_ref().map(|id| id.fingerprint) != def.record.as_ref().map(|id| id.fingerprint) {
+            let said = |id: Option<RecordId>| id.map_or_else(|| "none".to_owned(), |id| id.name);
+            let (variable, expected, found) = (def.name, said(def.record), said(found));
+            return Err(VariableError::Records { variable, expected, found });
+        }
+        Ok(Self::of_definition(def, shape, records))
     }
 
     /// One to be put, whatever it was in the step that it is known of.

@@ -31,7 +31,7 @@ enum Memory<T> {
 /// let view = step.view::<f64>("temperature", "[1:3]")?;
 /// drop(step); // the view holds the step
 /// assert_eq!(*view, [301.0, 302.0]);
-/// assert_eq!(*view.shape().dims(), [2]);
+/// assert_eq!(view.shape().to_string(), "[2]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct View<T: Pod> {

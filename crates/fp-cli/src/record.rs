@@ -1,0 +1,159 @@
+//! `flexpath record`: the steps of a stream into a file, as they come.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant, SystemTime};
+
+use fp_core::record::RecordSchema;
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{
+    ArrayKind, BlockId, Dims, EndReason, NextStep, QueuePolicy, Rank, Region, Select, Selection, StepReader,
+    Subscriber, SubscriberOptions, VariableInfo, VariableOrigin,
+};
+use fp_spool::{BlockHead, Spool, StepHead, StepVariable};
+
+use crate::arguments::RecordOptions;
+use crate::describe::open;
+use crate::failure::Failure;
+use crate::interrupt::{Interrupt, NOTICE};
+
+/// How often it says how far it is.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// What was recorded so far.
+#[derive(Default)]
+struct Recorded {
+    steps: u64,
+    skipped: u64,
+    len_bytes: u64,
+}
+
+/// Records a stream.
+pub(crate) fn run(rendezvous: Rendezvous, options: &RecordOptions) -> Result<(), Failure> {
+    let credentials = options.credentials.read()?;
+    if options.out.exists() && !options.append {
+        let path = options.out.display();
+        return Err(Failure::Usage(format!("{path} is there already: name another file, or say --append")));
+    }
+    let mut spool = Spool::append(&options.out).map_err(Failure::spool(&options.out))?;
+    let mut subscriber = open(&options.stream, subscription(options), &credentials, rendezvous)?;
+    let interrupt = Interrupt::watch()?;
+    let mut recorded = Recorded::default();
+    let outcome = follow(&mut subscriber, &mut spool, options, &interrupt, &mut recorded);
+    // What came is kept, however the stream ended.
+    spool.sync().map_err(Failure::spool(&options.out))?;
+    eprintln!("flexpath: stream {:?}: {}", options.stream, recorded.told(options));
+    outcome?;
+    subscriber.close()?;
+    Ok(interrupt.finish()?)
+}
+
+impl Recorded {
+    fn told(&self, options: &RecordOptions) -> String {
+        let (steps, mebibytes) = (self.steps, self.len_bytes as f64 / f64::from(1 << 20));
+        format!("{steps} steps, {mebibytes:.1} MiB in {}, {} skipped", options.out.display(), self.skipped)
+    }
+}
+
+fn subscription(options: &RecordOptions) -> SubscriberOptions {
+    let mut asked =
+        SubscriberOptions::default().with_open_timeout(options.timeout).with_start_at(options.start_at);
+    if !options.variables.is_empty() {
+        asked = asked.with_variables(options.variables.clone());
+    }
+    if options.lossy { asked.with_policy(QueuePolicy::DropOldest) } else { asked }
+}
+
+/// Records steps until there are enough, the stream ends, or the user has seen enough.
+fn follow(
+    subscriber: &mut Subscriber,
+    spool: &mut Spool,
+    options: &RecordOptions,
+    interrupt: &Interrupt,
+    recorded: &mut Recorded,
+) -> Result<(), Failure> {
+    let mut told = Instant::now();
+    while !interrupt.is_requested() && options.steps.is_none_or(|limit| recorded.steps < limit) {
+        match subscriber.next_step(NOTICE)? {
+            NextStep::Step(step) => {
+                recorded.skipped += step.skipped();
+                recorded.len_bytes += write(spool, options, &step)?;
+                recorded.steps += 1;
+            }
+            NextStep::NotYet => {}
+            NextStep::Ended(ending) => {
+                recorded.skipped += ending.skipped;
+                return ended(options, &ending.reason);
+            }
+        }
+        if told.elapsed() >= PROGRESS {
+            eprintln!("flexpath: stream {:?}: {} so far", options.stream, recorded.told(options));
+            told = Instant::now();
+        }
+    }
+    Ok(())
+}
+
+fn ended(options: &RecordOptions, reason: &EndReason) -> Result<(), Failure> {
+    if matches!(reason, EndReason::Closed) {
+        return Ok(());
+    }
+    Err(Failure::Ended { stream: options.stream.clone(), ending: reason.to_string() })
+}
+
+/// Writes one step: how many bytes it takes.
+fn write(spool: &mut Spool, options: &RecordOptions, step: &StepReader) -> Result<u64, Failure> {
+    // What a derivation failed at has no values, and what owners made belongs to who asked for it.
+    let is_kept = |info: &VariableInfo| {
+        let asked = options.variables.is_empty() || options.variables.contains(&info.def.name);
+        asked && matches!(info.def.origin, VariableOrigin::Put | VariableOrigin::Derived)
+    };
+    let variables: Vec<VariableInfo> = step.variables()?.into_iter().filter(is_kept).collect();
+    let head = head(step, &variables)?;
+    let entry = spool.write(&head, |record| {
+        for (at, info) in variables.iter().enumerate() {
+            for (block, region, selection) in blocks(step, info)? {
+                let (_, _, bytes) = step.get_bytes(&info.def.name, selection)?;
+                let of = BlockHead { variable: at as u32, block, region };
+                record.block(&of, &bytes).map_err(Failure::spool(&options.out))?;
+            }
+        }
+        Ok::<(), Failure>(())
+    })?;
+    if options.durable {
+        spool.sync().map_err(Failure::spool(&options.out))?;
+    }
+    Ok(entry.len_bytes)
+}
+
+fn head(step: &StepReader, variables: &[VariableInfo]) -> Result<StepHead, Failure> {
+    let mut records: BTreeMap<[u8; 16], RecordSchema> = BTreeMap::new();
+    for info in variables {
+        if let Some(id) = &info.def.record
+            && !records.contains_key(&id.fingerprint.0)
+        {
+            records.insert(id.fingerprint.0, step.record_schema(&info.def.name)?);
+        }
+    }
+    let variable = |info: &VariableInfo| StepVariable { def: info.def.clone(), shape: info.shape };
+    Ok(StepHead {
+        stream: step.stream().to_owned(),
+        epoch: step.epoch().unwrap_or_default(),
+        step: step.step(),
+        taken: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
+        variables: variables.iter().map(variable).collect(),
+        records: records.into_values().collect(),
+    })
+}
+
+/// The blocks of a variable, and how each is asked for: in the order in which its elements lie.
+fn blocks(step: &StepReader, info: &VariableInfo) -> Result<Vec<(BlockId, Region, Select)>, Failure> {
+    if info.def.kind == ArrayKind::Scalar {
+        // Its value came with the step, and is no rank's.
+        let point = Region::new(Dims::default(), Dims::default())
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        return Ok(vec![(BlockId::new(Rank(0), 0), point, Selection::All.into())]);
+    }
+    let of =
+        |(block, region): (BlockId, Region)| (block, region, Select::from(block).with_order(info.def.order));
+    Ok(step.blocks(&info.def.name)?.into_iter().map(of).collect())
+}

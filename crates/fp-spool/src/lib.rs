@@ -1,0 +1,42 @@
+//! Step records: a step as bytes that can be kept or sent, and files of them, which are called spools.
+//!
+//! A record is a chain of frames: one for the step, one for each block, and an end. Each frame has a header of 32 bytes,
+//! what it is of, and data. Data begins at multiples of 64 bytes where the record does: so a mapped file has numbers
+//! where they may lie. Gaps are zeros. Integers are little-endian.
+//!
+//! | bytes | of a header |
+//! |---|---|
+//! | 0 to 3 | `FPSR` |
+//! | 4 | the version of the format, 1 |
+//! | 5 | what it is: 1 step, 2 block, 3 end |
+//! | 6, 7 | 0 |
+//! | 8 to 11 | the length of what it is of |
+//! | 12 to 19 | the length of its data |
+//! | 20 to 23 | the CRC-32C of what it is of |
+//! | 24 to 27 | the CRC-32C of its data |
+//! | 28 to 31 | the CRC-32C of the header before this |
+//!
+//! A record without its end is none. So a process that is killed while it writes leaves no half of a step, and a bit that
+//! turned is found. Frames are written one after the other and read alike: a record may cross a connection as it is.
+//! Who has a file passes over data by its length.
+//!
+//! This package knows values and files, and no stream.
+#![forbid(unsafe_code)]
+
+mod block;
+mod error;
+mod frame;
+mod open_record;
+mod parts;
+mod record_sequence;
+mod spool;
+mod step;
+mod stored_step;
+
+pub use block::BlockHead;
+pub use error::{Damage, SpoolError};
+pub use open_record::OpenRecord;
+pub use record_sequence::RecordSequence;
+pub use spool::{Spool, Torn};
+pub use step::{StepHead, StepVariable};
+pub use stored_step::{Entry, StoredBlock, StoredStep};

@@ -1,0 +1,63 @@
+//! A record that is being written, frame by frame.
+
+use crate::block::BlockHead;
+use crate::error::SpoolError;
+use crate::frame::{Frame, Kind};
+use crate::step::StepHead;
+use fp_types::StepId;
+use std::io::Write;
+
+/// Writes one step. Without [`OpenRecord::end`] it is none, and whoever reads on passes it over.
+pub struct OpenRecord<'a, W: Write> {
+    out: &'a mut W,
+    step: StepId,
+    variables: usize,
+    blocks: u32,
+    len_bytes: u64,
+}
+
+impl<'a, W: Write> OpenRecord<'a, W> {
+    /// Begins a record.
+    ///
+    /// # Errors
+    /// More variables than fit; the system.
+    pub fn begin(out: &'a mut W, head: &StepHead) -> Result<Self, SpoolError> {
+        let variables = head.variables.len();
+        let mut writer = Self { out, step: head.step, variables, blocks: 0, len_bytes: 0 };
+        writer.frame(Kind::Step, &head.encode()?, &[])?;
+        Ok(writer)
+    }
+
+    /// Writes a block: its bytes as they were put.
+    ///
+    /// # Errors
+    /// A variable that the step does not have; the system.
+    pub fn block(&mut self, head: &BlockHead, bytes: &[u8]) -> Result<(), SpoolError> {
+        if head.variable as usize >= self.variables {
+            let (step, variable, count) = (self.step, head.variable, self.variables);
+            return Err(SpoolError::NoSuchVariable { step, variable, count });
+        }
+        self.frame(Kind::Block, &head.encode(), bytes)?;
+        self.blocks += 1;
+        Ok(())
+    }
+
+    /// Ends the record: how many bytes it has.
+    ///
+    /// # Errors
+    /// The system.
+    pub fn end(mut self) -> Result<u64, SpoolError> {
+        let mut meta = self.step.0.to_le_bytes().to_vec();
+        meta.extend_from_slice(&self.blocks.to_le_bytes());
+        self.frame(Kind::End, &meta, &[])?;
+        Ok(self.len_bytes)
+    }
+
+    fn frame(&mut self, kind: Kind, meta: &[u8], data: &[u8]) -> Result<(), SpoolError> {
+        let frame = Frame::new(kind, meta, data).ok_or(SpoolError::HeadTooLong { step: self.step })?;
+        let written = frame.write(self.out, meta, data);
+        written.map_err(SpoolError::io(format!("step {} cannot be written", self.step)))?;
+        self.len_bytes += frame.len_bytes();
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! A file of records.
+
+use crate::block::BlockHead;
+use crate::error::{Damage, SpoolError};
+use crate::frame::{Frame, HEADER_BYTES, Kind};
+use crate::open_record::OpenRecord;
+use crate::record_sequence::{check_block, check_end};
+use crate::step::StepHead;
+use crate::stored_step::{Entry, StoredBlock, StoredStep};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// What follows the last whole record of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Where it begins.
+    pub offset: u64,
+    /// Why it is no record.
+    pub damage: Damage,
+}
+
+/// A file of step records, in the order in which they were written.
+///
+/// Whoever opens it learns where each step is by passing from header to header; data is read only when it is asked for.
+pub struct Spool {
+    path: PathBuf,
+    file: File,
+    entries: Vec<Entry>,
+    /// Behind the last whole record.
+    end: u64,
+    /// The length of the file.
+    len: u64,
+    torn: Option<Torn>,
+}
+
+impl Spool {
+    /// Opens a file to read it.
+    ///
+    /// # Errors
+    /// The system. What is damaged is no error, but [`Spool::torn`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, SpoolError> {
+        let path = path.as_ref();
+        let file =
+            File::open(path).map_err(SpoolError::io(format!("{} cannot be opened", path.display())))?;
+        Self::of(path, file)
+    }
+
+    /// Opens a file to write behind its last whole record, or makes it. What follows that record is cut off.
+    ///
+    /// # Errors
+    /// Another process writes to it; it holds something else than records; the system.
+    pub fn append(path: impl AsRef<Path>) -> Result<Self, SpoolError> {
+        let path = path.as_ref();
+        let named = |what: &str| SpoolError::io(format!("{} cannot be {what}", path.display()));
+        let mut options = OpenOptions::new();
+        let file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path)
+            .map_err(named("opened"))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(SpoolError::InUse { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => return Err(named("locked")(error)),
+        }
+        let mut spool = Self::of(path, file)?;
+        // A file that is none of ours is left as it is.
+        if let Some(Torn { offset: 0, damage: damage @ (Damage::NoRecord | Damage::Version { .. }) }) =
+            spool.torn
+        {
+            return Err(SpoolError::Damaged { offset: 0, damage });
+        }
+        spool.file.set_len(spool.end).map_err(named("cut"))?;
+        spool.torn = None;
+        spool.len = spool.end;
+        Ok(spool)
+    }
+
+    fn of(path: &Path, file: File) -> Result<Self, SpoolError> {
+        let mut spool = Self { path: path.to_owned(), file, entries: Vec::new(), end: 0, len: 0, torn: None };
+        spool.len = spool.file.metadata().map_err(spool.unreadable())?.len();
+        while spool.end < spool.len {
+            match spool.scan(spool.end) {
+                Ok(StoredStep { entry, .. }) => {
+                    spool.end += entry.len_bytes;
+                    spool.entries.push(entry);
+                }
+                Err(SpoolError::Damaged { damage, .. }) => {
+                    spool.torn = Some(Torn { offset: spool.end, damage });
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(spool)
+    }
+
+    /// The steps, in the order in which they were written.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// What follows the last whole record, if something does: a step whose writer was killed, or damage.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
+    }
+
+    /// A step: what it is, and where its blocks are.
+    ///
+    /// # Errors
+    /// It was changed since; the system.
+    pub fn step(&self, entry: &Entry) -> Result<StoredStep, SpoolError> {
+        self.scan(entry.offset)
+    }
+
+    /// The bytes of a block, checked.
+    ///
+    /// # Errors
+    /// They are not as they were written; the system.
+    pub fn bytes(&self, block: &StoredBlock) -> Result<Vec<u8>, SpoolError> {
+        let mut data = vec![0; usize::try_from(block.frame.data_bytes).unwrap_or(usize::MAX)];
+        self.read(block.offset + block.frame.data_offset(), &mut data, "the data of a block")?;
+        block
+            .frame
+            .check_data(&data)
+            .map_err(|damage| SpoolError::Damaged { offset: block.offset, damage })?;
+        Ok(data)
+    }
+
+    /// Writes a step: `fill` writes its blocks. If it fails, the file is as before.
+    ///
+    /// # Errors
+    /// Those of `fill`; the system.
+    pub fn write<E: From<SpoolError>>(
+        &mut self,
+        head: &StepHead,
+        fill: impl FnOnce(&mut OpenRecord<'_, BufWriter<&File>>) -> Result<(), E>,
+    ) -> Result<Entry, E> {
+        let written = self.written(head, fill);
+        match written {
+            Ok(len_bytes) => {
+                let entry = Entry { epoch: head.epoch, step: head.step, offset: self.end, len_bytes };
+                self.end += len_bytes;
+                self.len = self.end;
+                self.entries.push(entry);
+                Ok(entry)
+            }
+            Err(error) => {
+                // If that fails too, the half of a step that stays is passed over by whoever opens the file.
+                let _ = self.file.set_len(self.end);
+                Err(error)
+            }
+        }
+    }
+
+    fn written<E: From<SpoolError>>(
+        &self,
+        head: &StepHead,
+        fill: impl FnOnce(&mut OpenRecord<'_, BufWriter<&File>>) -> Result<(), E>,
+    ) -> Result<u64, E> {
+        let unwritten =
+            |error| SpoolError::io(format!("{} cannot be written to", self.path.display()))(error);
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(self.end)).map_err(unwritten)?;
+        let mut out = BufWriter::new(file);
+        let mut record = OpenRecord::begin(&mut out, head)?;
+        fill(&mut record)?;
+        let len_bytes = record.end()?;
+        out.flush().map_err(unwritten)?;
+        Ok(len_bytes)
+    }
+
+    /// Returns once all that was written is on the device.
+    ///
+    /// # Errors
+    /// The system.
+    pub fn sync(&self) -> Result<(), SpoolError> {
+        self.file.sync_data().map_err(SpoolError::io(format!("{} cannot be synced", self.path.display())))
+    }
+
+    /// Passes from header to header through a record.
+    fn scan(&self, offset: u64) -> Result<StoredStep, SpoolError> {
+        let (first, meta) = self.frame(offset)?;
+        let damaged = |at: u64, damage: Damage| SpoolError::Damaged { offset: at, damage };
+        if first.kind != Kind::Step {
+            return Err(damaged(
+                offset,
+                Damage::Invalid("a block or an end stands before its step".to_owned()),
+            ));
+        }
+        let head = StepHead::decode(&meta).map_err(|damage| damaged(offset, damage))?;
+        let (mut at, mut blocks) = (offset + first.len_bytes(), Vec::new());
+        loop {
+            let (frame, meta) = self.frame(at)?;
+            match frame.kind {
+                Kind::Step => return Err(damaged(at, Damage::Cut("the step before"))),
+                Kind::Block => {
+                    let of = BlockHead::decode(&meta)
+                        .and_then(|of| check_block(&of, head.variables.len()).map(|()| of));
+                    blocks.push(StoredBlock {
+                        head: of.map_err(|damage| damaged(at, damage))?,
+                        offset: at,
+                        frame,
+                    });
+                }
+                Kind::End => {
+                    let count = u32::try_from(blocks.len()).unwrap_or(u32::MAX);
+                    check_end(&meta, head.step, count).map_err(|damage| damaged(at, damage))?;
+                }
+            }
+            at += frame.len_bytes();
+            if frame.kind == Kind::End {
+                if at > self.len {
+                    return Err(damaged(at, Damage::Cut("the gap behind a step")));
+                }
+                let entry = Entry { epoch: head.epoch, step: head.step, offset, len_bytes: at - offset };
+                return Ok(StoredStep { entry, head, blocks });
+            }
+        }
+    }
+
+    /// A header and what it is of.
+    fn frame(&self, offset: u64) -> Result<(Frame, Vec<u8>), SpoolError> {
+        let mut header = [0; HEADER_BYTES];
+        self.read(offset, &mut header, "a header")?;
+        let damaged = |damage| SpoolError::Damaged { offset, damage };
+        let frame = Frame::parse(&header).map_err(damaged)?;
+        // Before there is room for it.
+        if frame.len_bytes() > self.len - offset {
+            return Err(damaged(Damage::Cut("a frame")));
+        }
+        let mut meta = vec![0; frame.meta_bytes as usize];
+        self.read(offset + HEADER_BYTES as u64, &mut meta, "a description")?;
+        frame.check_meta(&meta).map_err(damaged)?;
+        Ok((frame, meta))
+    }
+
+    fn read(&self, offset: u64, place: &mut [u8], what: &'static str) -> Result<(), SpoolError> {
+        self.file.read_exact_at(place, offset).map_err(|error| {
+            if error.kind() == ErrorKind::UnexpectedEof {
+                return SpoolError::Damaged { offset, damage: Damage::Cut(what) };
+            }
+            self.unreadable()(error)
+        })
+    }
+
+    fn unreadable(&self) -> impl FnOnce(std::io::Error) -> SpoolError + use<> {
+        SpoolError::io(format!("{} cannot be read", self.path.display()))
+    }
+}
