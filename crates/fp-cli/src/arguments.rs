@@ -270,8 +270,8 @@ fn speed(text: &str) -> Result<Speed, String> {
     match (text, text.parse::<f64>()) {
         ("recorded", _) => Ok(Speed::Recorded),
         ("full", _) => Ok(Speed::Full),
-        (_, Ok(steps)) if steps.is_finite() && steps > 0.0 => Ok(Speed::PerSecond(steps)),
-        _ => Err("recorded, full or steps a second are expected, such as 2.5".to_owned()),
+        (_, Ok(steps)) if (0.001..=1e9).contains(&steps) => Ok(Speed::PerSecond(steps)),
+        _ => Err("recorded, full or steps a second (0.001 at least) are expected, such as 2.5".to_owned()),
     }
 }
 

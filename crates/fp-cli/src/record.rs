@@ -30,12 +30,19 @@ struct Recorded {
 /// Records a stream.
 pub(crate) fn run(rendezvous: Rendezvous, options: &RecordOptions) -> Result<(), Failure> {
     let credentials = options.credentials.read()?;
-    if options.out.exists() && !options.append {
+    let is_new = !options.out.exists();
+    if !is_new && !options.append {
         let path = options.out.display();
         return Err(Failure::Usage(format!("{path} is there already: name another file, or say --append")));
     }
     let mut spool = Spool::append(&options.out).map_err(Failure::spool(&options.out))?;
-    let mut subscriber = open(&options.stream, subscription(options), &credentials, rendezvous)?;
+    let opened = open(&options.stream, subscription(options), &credentials, rendezvous);
+    let mut subscriber = opened.inspect_err(|_| {
+        if is_new {
+            // Nobody asked for an empty file. If it stays, the next attempt says so.
+            let _ = std::fs::remove_file(&options.out);
+        }
+    })?;
     let interrupt = Interrupt::watch()?;
     let mut recorded = Recorded::default();
     let outcome = follow(&mut subscriber, &mut spool, options, &interrupt, &mut recorded);

@@ -67,26 +67,52 @@ fn publish(
 ) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
     let stream = options.stream.as_ref().unwrap_or(&first.stream);
-    let mut publisher = Publisher::open(stream, asked(rendezvous, options, first, &interrupt)?)
-        .map_err(|error| Failure::Publish(Box::new(error)))?;
-    let (began, mut published) = (Instant::now(), 0);
-    for entry in entries {
-        let stored = read(spool, options, entry)?;
-        let due = began + due(options.speed, published, stored.head.taken.saturating_sub(first.taken));
-        while Instant::now() < due && !interrupt.is_requested() {
-            std::thread::sleep(due.saturating_duration_since(Instant::now()).min(NOTICE));
-        }
-        if interrupt.is_requested() {
-            break;
-        }
-        let mut writer = publisher.begin_step().map_err(|error| Failure::Publish(Box::new(error)))?;
-        put(&mut writer, spool, options, &stored)?;
-        writer.end().map_err(|error| Failure::Publish(Box::new(error)))?;
-        published += 1;
+    let (mut published, began) = (0, Instant::now());
+    let outcome = Publisher::open(stream, asked(rendezvous, options, first, &interrupt)?)
+        .map_err(|error| Failure::Publish(Box::new(error)))
+        .and_then(|mut publisher| {
+            let began = Instant::now();
+            for entry in entries {
+                let stored = read(spool, options, entry)?;
+                let due = due(options.speed, published, stored.head.taken.saturating_sub(first.taken));
+                if !wait(began, due, &interrupt) {
+                    break;
+                }
+                step(&mut publisher, spool, options, &stored)?;
+                published += 1;
+            }
+            Ok(publisher.close()?)
+        });
+    let (file, took) = (options.file.display(), began.elapsed());
+    eprintln!(
+        "flexpath: stream {stream:?}: {published} steps of {file} replayed in {:.1} s",
+        took.as_secs_f64()
+    );
+    // What was asked to end says that it did not wait to the end.
+    if interrupt.is_requested() {
+        return Ok(interrupt.finish()?);
     }
-    publisher.close()?;
-    eprintln!("flexpath: stream {stream:?}: {published} steps of {} replayed", options.file.display());
-    Ok(interrupt.finish()?)
+    outcome
+}
+
+/// Waits until a step is due; false if the user has seen enough. A step that is due later than clocks go is due now.
+fn wait(began: Instant, due: Duration, interrupt: &Interrupt) -> bool {
+    let due = began.checked_add(due).unwrap_or(began);
+    while Instant::now() < due && !interrupt.is_requested() {
+        std::thread::sleep(due.saturating_duration_since(Instant::now()).min(NOTICE));
+    }
+    !interrupt.is_requested()
+}
+
+fn step(
+    publisher: &mut Publisher,
+    spool: &Spool,
+    options: &ReplayOptions,
+    stored: &StoredStep,
+) -> Result<(), Failure> {
+    let mut writer = publisher.begin_step().map_err(|error| Failure::Publish(Box::new(error)))?;
+    put(&mut writer, spool, options, stored)?;
+    writer.end().map_err(|error| Failure::Publish(Box::new(error)))
 }
 
 fn asked(

@@ -1,5 +1,6 @@
 //! Streams into files and back: what is replayed is what was published.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -261,4 +262,37 @@ fn a_file_that_is_none_is_named() {
     );
     let full = Run::at(folder.path(), &["record", "heat", "--out", "/dev/full"]).finish();
     assert!(full.code == Some(2) && full.stderr.contains("is there already"), "{}", full.stderr);
+}
+
+#[test]
+fn who_waits_to_replay_is_ended_by_ctrl_c_and_who_records_nothing_leaves_no_file() {
+    let (live, place) = (Live::start("heat"), tempfile::tempdir().unwrap());
+    let file = place.path().join("heat.fpsr");
+    let out = file.to_str().unwrap();
+    let missing = Run::of(&live, &["record", "cold", "--out", out, "--timeout", "0.2"]).finish();
+    assert!(missing.code == Some(1) && missing.stderr.contains("cold"), "{}", missing.stderr);
+    assert!(!file.exists(), "nothing was recorded");
+    let run = Run::of(&live, &["record", "heat", "--out", out, "--steps", "1"]).finish();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    live.stop();
+
+    let replaying = Run::at(place.path(), &["replay", out, "--as", "waits"]);
+    let is_open = || {
+        std::fs::read_dir(place.path())
+            .unwrap()
+            .any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with("waits."))
+    };
+    while !is_open() {
+        thread::yield_now();
+    }
+    kill_process(Pid::from_child(&replaying.child), Signal::INT).unwrap();
+    let ended = replaying.finish();
+    assert_eq!(ended.status.signal(), Some(Signal::INT.as_raw()), "{}", ended.stderr);
+    assert!(ended.stderr.contains("stream \"waits\": 0 steps of "), "{}", ended.stderr);
+    let slow = Run::at(place.path(), &["replay", out, "--speed", "0"]).finish();
+    assert!(
+        slow.code == Some(2) && slow.stderr.contains("recorded, full or steps a second"),
+        "{}",
+        slow.stderr
+    );
 }
