@@ -247,6 +247,18 @@ def test_ctrl_c_ends_the_wait_for_another_threads_call(start_program, stream, ca
     end_by_ctrl_c(child, capsys, "publisher.statistics()")
 
 
+def test_a_handler_that_uses_the_handle_whose_call_it_interrupts_is_told(start_program, stream):
+    holder = start_program(HOLDS, stream)
+    before = PUBLISH + STEP + "import signal; signal.signal(signal.SIGUSR1, lambda *_: publisher.statistics())"
+    wait = "publisher.step()\nexcept flexpath.Misuse as error:\n    print(error); publisher._drop(); sys.exit()"
+    child = start_program(WAITS.format(before=before, wait=wait), stream)
+    assert holder.line() == "holds" and child.line() == "waits"
+    child.waits()
+    child.signal(signal.SIGUSR1)
+    assert child.line(30.0).startswith("a handler of a signal uses the handle whose call it interrupts: raise there")
+    assert child.finish(30.0).returncode == 0
+
+
 def test_other_threads_run_while_bytes_are_awaited(start_program, stream, capsys):
     publisher = start_program(BIG, stream)
     with flexpath.subscribe(stream, transports="tcp", fetch_timeout=2.0) as subscriber:

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fp_core::diagnosis::ProbeError;
 use fp_core::diagnosis::status::StatusError;
 use fp_core::rendezvous::RendezvousError;
-use fp_core::{CloseError, Dtype, OpenError, ReadError, TokenFileError};
+use fp_core::{CloseError, Dtype, OpenError, ReadError, StepId, TokenFileError};
 use fp_spool::SpoolError;
 
 /// Why the command failed.
@@ -100,15 +100,25 @@ pub(crate) enum Failure {
         /// Why.
         r#source: SpoolError,
     },
-    /// A step of a file cannot be written.
+    /// The same; its text names the file, or whoever gets it does.
     #[error(transparent)]
     Unwritten(#[from] SpoolError),
-    /// What was recorded cannot be published.
+    /// The stream under which a file is replayed cannot be opened, or a step of it not be begun or ended.
     #[error("{0}")]
-    Publish(Box<dyn Error>),
+    Publish(Box<dyn Error + Send + Sync>),
+    /// A step of a file cannot be published.
+    #[error("{}, step {step}: {source}", path.display())]
+    Replay {
+        /// The file.
+        path: PathBuf,
+        /// The step.
+        step: StepId,
+        /// Why.
+        r#source: Box<dyn Error + Send + Sync>,
+    },
     /// A bench failed; its own folder knows how.
     #[error(transparent)]
-    Bench(Box<dyn Error>),
+    Bench(Box<dyn Error + Send + Sync>),
     /// What was asked for cannot be, as wrong usage is told.
     #[error("{0}")]
     Usage(String),
@@ -122,11 +132,16 @@ impl Failure {
     pub(crate) fn spool(path: &Path) -> impl Fn(SpoolError) -> Self {
         let path = path.to_owned();
         move |source| {
-            if matches!(source, SpoolError::Io { .. } | SpoolError::InUse { .. }) {
-                return Self::Unwritten(source); // which names it
+            if source.to_string().contains(&*path.to_string_lossy()) {
+                return Self::Unwritten(source);
             }
             Self::Spool { path: path.clone(), source }
         }
+    }
+
+    /// The same failure, with the file that it is about.
+    pub(crate) fn with_file(self, path: &Path) -> Self {
+        if let Self::Unwritten(source) = self { Self::spool(path)(source) } else { self }
     }
 }
 

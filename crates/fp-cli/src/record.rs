@@ -6,8 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 use fp_core::record::RecordSchema;
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
-    ArrayKind, BlockId, Dims, EndReason, NextStep, QueuePolicy, Rank, Region, Select, Selection, StepReader,
-    Subscriber, SubscriberOptions, VariableInfo, VariableOrigin,
+    ArrayKind, BlockId, Dims, EndReason, Interrupt as Asked, NextStep, QueuePolicy, Rank, Region, Select,
+    Selection, StepReader, Subscriber, SubscriberOptions, VariableInfo, VariableOrigin,
 };
 use fp_spool::{BlockHead, Spool, StepHead, StepVariable};
 
@@ -36,22 +36,43 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &RecordOptions) -> Result<(),
         return Err(Failure::Usage(format!("{path} is there already: name another file, or say --append")));
     }
     let mut spool = Spool::append(&options.out).map_err(Failure::spool(&options.out))?;
-    let opened = open(&options.stream, subscription(options), &credentials, rendezvous);
-    let mut subscriber = opened.inspect_err(|_| {
-        if is_new {
-            // Nobody asked for an empty file. If it stays, the next attempt says so.
-            let _ = std::fs::remove_file(&options.out);
-        }
-    })?;
+    check_stream(&spool, options)?;
     let interrupt = Interrupt::watch()?;
     let mut recorded = Recorded::default();
-    let outcome = follow(&mut subscriber, &mut spool, options, &interrupt, &mut recorded);
-    // What came is kept, however the stream ended.
-    spool.sync().map_err(Failure::spool(&options.out))?;
-    eprintln!("flexpath: stream {:?}: {}", options.stream, recorded.told(options));
-    outcome?;
-    subscriber.close()?;
-    Ok(interrupt.finish()?)
+    let subscription = subscription(options).with_interrupt(Asked::new(interrupt.asked()));
+    let outcome = open(&options.stream, subscription, &credentials, rendezvous).and_then(|mut subscriber| {
+        follow(&mut subscriber, &mut spool, options, &interrupt, &mut recorded)?;
+        Ok(subscriber.close()?)
+    });
+    if is_new && spool.entries().is_empty() {
+        // Nobody asked for an empty file. If it stays, the next attempt says so.
+        let _ = std::fs::remove_file(&options.out);
+    } else {
+        // What came is kept, however the stream ended.
+        spool.sync().map_err(Failure::spool(&options.out))?;
+        eprintln!("flexpath: stream {:?}: {}", options.stream, recorded.told(options));
+    }
+    if interrupt.is_requested() {
+        return Ok(interrupt.finish()?);
+    }
+    outcome
+}
+
+/// A file has steps of one stream. What a kill left of the last one was cut off.
+fn check_stream(spool: &Spool, options: &RecordOptions) -> Result<(), Failure> {
+    let file = options.out.display();
+    if let Some(torn) = spool.torn() {
+        eprintln!(
+            "flexpath: {file}: the step that begins at byte {} was not finished, and is cut off",
+            torn.offset
+        );
+    }
+    let Some(last) = spool.entries().last() else { return Ok(()) };
+    let stream = spool.step(last).map_err(Failure::spool(&options.out))?.head.stream;
+    if stream == options.stream {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("{file} has steps of stream {stream:?}: name another file")))
 }
 
 impl Recorded {
@@ -109,12 +130,17 @@ fn ended(options: &RecordOptions, reason: &EndReason) -> Result<(), Failure> {
 
 /// Writes one step: how many bytes it takes.
 fn write(spool: &mut Spool, options: &RecordOptions, step: &StepReader) -> Result<u64, Failure> {
-    // What a derivation failed at has no values, and what owners made belongs to who asked for it.
     let is_kept = |info: &VariableInfo| {
-        let asked = options.variables.is_empty() || options.variables.contains(&info.def.name);
-        asked && matches!(info.def.origin, VariableOrigin::Put | VariableOrigin::Derived)
+        let is_asked = options.variables.is_empty() || options.variables.contains(&info.def.name);
+        is_asked && info.def.origin == VariableOrigin::Put
     };
-    let variables: Vec<VariableInfo> = step.variables()?.into_iter().filter(is_kept).collect();
+    let all = step.variables()?;
+    let variables: Vec<VariableInfo> = all.iter().filter(|info| is_kept(info)).cloned().collect();
+    if variables.is_empty() && !all.is_empty() {
+        let known: Vec<&str> = all.iter().map(|info| info.def.name.as_str()).collect();
+        let (stream, known) = (step.stream(), known.join(", "));
+        return Err(Failure::Usage(format!("stream {stream:?} has none of these variables, but {known}")));
+    }
     let head = head(step, &variables)?;
     let entry = spool.write(&head, |record| {
         for (at, info) in variables.iter().enumerate() {
@@ -125,7 +151,8 @@ fn write(spool: &mut Spool, options: &RecordOptions, step: &StepReader) -> Resul
             }
         }
         Ok::<(), Failure>(())
-    })?;
+    });
+    let entry = entry.map_err(|failure| failure.with_file(&options.out))?;
     if options.durable {
         spool.sync().map_err(Failure::spool(&options.out))?;
     }

@@ -1,40 +1,68 @@
 //! `flexpath replay`: publishes the steps of a file, as they were recorded.
 
+use std::collections::BTreeSet;
+use std::error::Error;
 use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
-    ArrayKind, Dims, Dtype, Interrupt as Asked, Publisher, PublisherOptions, Region, StepWriter, Variable,
+    ArrayKind, Cohort, Dims, Dtype, Interrupt as Asked, Publisher, PublisherOptions, Rank, Region,
+    StepWriter, Variable,
 };
-use fp_spool::{BlockHead, Entry, Spool, StepHead, StoredStep};
+use fp_spool::{BlockHead, Entry, Spool, SpoolError, StepHead, StoredStep};
 
 use crate::arguments::{ReplayOptions, Speed};
+use crate::credentials::Credentials;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+
+/// Each rank that is replayed is a handle of this process.
+const LIMIT_RANKS: u32 = 256;
+
+/// What all ranks of a replay know.
+struct Replay<'a> {
+    spool: &'a Spool,
+    options: &'a ReplayOptions,
+    stream: &'a str,
+    credentials: Credentials,
+    /// The steps, and when each is due after the first.
+    steps: Vec<(StoredStep, Duration)>,
+    ranks: u32,
+    interrupt: &'a Interrupt,
+    /// Whether a rank has failed, so that the others need not wait for it.
+    has_failed: Arc<AtomicBool>,
+}
 
 /// Replays a file.
 pub(crate) fn run(rendezvous: Rendezvous, options: &ReplayOptions) -> Result<(), Failure> {
     let spool = Spool::open(&options.file).map_err(Failure::spool(&options.file))?;
-    if let Some(torn) = spool.torn() {
-        let (file, at, damage) = (options.file.display(), torn.offset, &torn.damage);
-        eprintln!(
-            "flexpath: {file}: what follows byte {at} is no whole step ({damage}); the steps before are replayed"
-        );
-    }
+    let file = options.file.display();
     let entries: Vec<Entry> =
         spool.entries().iter().copied().filter(|entry| options.holds(entry.step)).collect();
-    let Some(first) = entries.first() else {
+    if entries.is_empty() && spool.torn().is_none_or(|torn| torn.is_unfinished()) {
         let known = spool.entries().iter().map(|entry| entry.step.0);
         let known = known.clone().min().zip(known.max());
         let there = known.map_or("it has none".to_owned(), |(low, high)| format!("it has {low} to {high}"));
-        return Err(Failure::Usage(format!("{}: no such step: {there}", options.file.display())));
-    };
-    if options.list {
-        return list(&spool, options, &entries);
+        return Err(Failure::Usage(format!("{file}: no such step: {there}")));
     }
-    let head = read(&spool, options, first)?.head;
-    publish(rendezvous, &spool, options, &entries, &head)
+    if options.list {
+        list(&spool, options, &entries)?;
+    } else if !entries.is_empty() {
+        publish(rendezvous, &spool, options, &entries)?;
+    }
+    let Some(torn) = spool.torn() else { return Ok(()) };
+    if torn.is_unfinished() {
+        eprintln!(
+            "flexpath: {file}: the step that begins at byte {} was not finished, and is left out",
+            torn.offset
+        );
+        return Ok(());
+    }
+    let damaged = SpoolError::Damaged { offset: torn.damaged_at, damage: torn.damage.clone() };
+    Err(Failure::spool(&options.file)(damaged))
 }
 
 fn read(spool: &Spool, options: &ReplayOptions, entry: &Entry) -> Result<StoredStep, Failure> {
@@ -47,133 +75,181 @@ fn list(spool: &Spool, options: &ReplayOptions, entries: &[Entry]) -> Result<(),
     for entry in entries {
         let StoredStep { head, blocks, .. } = read(spool, options, entry)?;
         let names: Vec<&str> = head.variables.iter().map(|variable| variable.def.name.as_str()).collect();
-        let (stream, blocks, len) = (&head.stream, blocks.len(), entry.len_bytes);
+        let (stream, epoch, names) = (&head.stream, head.epoch, names.join(", "));
+        let (blocks, len) = (blocks.len(), entry.len_bytes);
         writeln!(
             out,
-            "step {} of {stream:?}: {blocks} blocks, {len} bytes: {}",
-            entry.step,
-            names.join(", ")
+            "step {} of {stream:?}: {blocks} blocks, {len} bytes, epoch {epoch}: {names}",
+            entry.step
         )?;
     }
     Ok(out.flush()?)
 }
 
+/// Publishes the steps, by as many ranks as had put them: each has its blocks again.
 fn publish(
     rendezvous: Rendezvous,
     spool: &Spool,
     options: &ReplayOptions,
     entries: &[Entry],
-    first: &StepHead,
 ) -> Result<(), Failure> {
+    let steps = entries.iter().map(|entry| read(spool, options, entry)).collect::<Result<Vec<_>, _>>()?;
+    let steps = with_times(steps, options.speed);
     let interrupt = Interrupt::watch()?;
-    let stream = options.stream.as_ref().unwrap_or(&first.stream);
-    let (mut published, began) = (0, Instant::now());
-    let outcome = Publisher::open(stream, asked(rendezvous, options, first, &interrupt)?)
-        .map_err(|error| Failure::Publish(Box::new(error)))
-        .and_then(|mut publisher| {
-            let began = Instant::now();
-            for entry in entries {
-                let stored = read(spool, options, entry)?;
-                let due = due(options.speed, published, stored.head.taken.saturating_sub(first.taken));
-                if !wait(began, due, &interrupt) {
-                    break;
-                }
-                step(&mut publisher, spool, options, &stored)?;
-                published += 1;
-            }
-            Ok(publisher.close()?)
-        });
-    let (file, took) = (options.file.display(), began.elapsed());
-    eprintln!(
-        "flexpath: stream {stream:?}: {published} steps of {file} replayed in {:.1} s",
-        took.as_secs_f64()
-    );
+    let credentials = options.credentials.read()?;
+    let rendezvous = credentials.shown_to(rendezvous)?;
+    let Some((first, _)) = steps.first() else { return Ok(()) };
+    check_variables(options, &first.head)?;
+    let stream = options.stream.clone().unwrap_or_else(|| first.head.stream.clone());
+    let blocks = steps.iter().flat_map(|(step, _)| &step.blocks);
+    let ranks = blocks.map(|block| block.head.block.rank.0.saturating_add(1)).max().unwrap_or(1);
+    if ranks > LIMIT_RANKS {
+        let file = options.file.display();
+        let why = format!("{file} was published by {ranks} ranks, and {LIMIT_RANKS} at most are replayed");
+        return Err(Failure::Usage(why));
+    }
+    let has_failed = Arc::new(AtomicBool::new(false));
+    let replay = Replay {
+        spool,
+        options,
+        stream: &stream,
+        credentials,
+        steps,
+        ranks,
+        interrupt: &interrupt,
+        has_failed,
+    };
+    let began = Instant::now();
+    let outcomes: Vec<Result<u64, Failure>> = std::thread::scope(|scope| {
+        let rank = |rank| {
+            scope.spawn({
+                let (replay, rendezvous) = (&replay, rendezvous.clone());
+                move || replay.rank(rank, rendezvous)
+            })
+        };
+        let threads: Vec<_> = (0..ranks).map(rank).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    let published = outcomes.iter().map(|outcome| *outcome.as_ref().unwrap_or(&0)).min().unwrap_or(0);
+    let (file, seconds) = (options.file.display(), began.elapsed().as_secs_f64());
+    eprintln!("flexpath: stream {stream:?}: {published} steps of {file} replayed in {seconds:.1} s");
     // What was asked to end says that it did not wait to the end.
     if interrupt.is_requested() {
         return Ok(interrupt.finish()?);
     }
-    outcome
+    outcomes.into_iter().find_map(Result::err).map_or(Ok(()), Err)
 }
 
-/// Waits until a step is due; false if the user has seen enough. A step that is due later than clocks go is due now.
-fn wait(began: Instant, due: Duration, interrupt: &Interrupt) -> bool {
-    let due = began.checked_add(due).unwrap_or(began);
-    while Instant::now() < due && !interrupt.is_requested() {
-        std::thread::sleep(due.saturating_duration_since(Instant::now()).min(NOTICE));
+/// Whether the variables that are asked for are there at all.
+fn check_variables(options: &ReplayOptions, first: &StepHead) -> Result<(), Failure> {
+    let known: Vec<&str> = first.variables.iter().map(|variable| variable.def.name.as_str()).collect();
+    if options.variables.is_empty() || options.variables.iter().any(|name| known.contains(&name.as_str())) {
+        return Ok(());
     }
-    !interrupt.is_requested()
+    let (file, known) = (options.file.display(), known.join(", "));
+    Err(Failure::Usage(format!("{file} has none of these variables, but {known}")))
 }
 
-fn step(
-    publisher: &mut Publisher,
-    spool: &Spool,
-    options: &ReplayOptions,
-    stored: &StoredStep,
-) -> Result<(), Failure> {
-    let mut writer = publisher.begin_step().map_err(|error| Failure::Publish(Box::new(error)))?;
-    put(&mut writer, spool, options, stored)?;
-    writer.end().map_err(|error| Failure::Publish(Box::new(error)))
+/// Steps with the time at which each is due. Between the runs of a file no time passes.
+fn with_times(steps: Vec<StoredStep>, speed: Speed) -> Vec<(StoredStep, Duration)> {
+    let mut due = Duration::ZERO;
+    let mut before: Option<(fp_core::Epoch, Duration)> = None;
+    let timed = steps.into_iter().enumerate().map(|(number, step)| {
+        let (epoch, taken) = (step.head.epoch, step.head.taken);
+        let between = before.filter(|(of, _)| *of == epoch).map(|(_, last)| taken.saturating_sub(last));
+        before = Some((epoch, taken));
+        due = match speed {
+            Speed::Recorded => due.saturating_add(between.unwrap_or_default()),
+            Speed::Full => Duration::ZERO,
+            Speed::PerSecond(steps) => Duration::from_secs_f64(number as f64 / steps),
+        };
+        (step, due)
+    });
+    timed.collect()
 }
 
-fn asked(
-    rendezvous: Rendezvous,
-    options: &ReplayOptions,
-    first: &StepHead,
-    interrupt: &Interrupt,
-) -> Result<PublisherOptions, Failure> {
-    let credentials = options.credentials.read()?;
-    let rendezvous = credentials.shown_to(rendezvous)?;
-    let requested = interrupt.asked();
-    let mut asked = PublisherOptions::default()
-        .with_rendezvous(rendezvous)
-        .with_first_step(first.step.0)
-        .with_min_subscribers(options.subscribers)
-        .with_open_timeout(options.timeout)
-        .with_interrupt(Asked::new(requested));
-    credentials.set(&mut asked.link);
-    Ok(asked)
-}
-
-/// When a step is due: so long after the first.
-fn due(speed: Speed, number: u32, recorded: Duration) -> Duration {
-    match speed {
-        Speed::Recorded => recorded,
-        Speed::Full => Duration::ZERO,
-        Speed::PerSecond(steps) => Duration::from_secs_f64(f64::from(number) / steps),
-    }
-}
-
-/// Puts what a step has. One rank puts the blocks of all.
-fn put(
-    writer: &mut StepWriter,
-    spool: &Spool,
-    options: &ReplayOptions,
-    step: &StoredStep,
-) -> Result<(), Failure> {
-    let variables: Vec<Variable> = step
-        .head
-        .variables
-        .iter()
-        .map(|of| {
-            let id = of.def.record.as_ref();
-            let records = step
-                .head
-                .records
-                .iter()
-                .find(|schema| id.is_some_and(|id| id.fingerprint == schema.fingerprint()));
-            Variable::from_definition(of.def.clone(), of.shape, records.cloned())
-        })
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::Publish(Box::new(error)))?;
-    for block in &step.blocks {
-        let Some(variable) = variables.get(block.head.variable as usize) else { continue };
-        if !options.variables.is_empty() && !options.variables.iter().any(|name| name == variable.name()) {
-            continue;
+impl Replay<'_> {
+    /// One rank: how many steps it published.
+    fn rank(&self, rank: u32, rendezvous: Rendezvous) -> Result<u64, Failure> {
+        let outcome = self.published(rank, rendezvous);
+        if outcome.is_err() {
+            self.has_failed.store(true, Ordering::Relaxed);
         }
-        let bytes = spool.bytes(block).map_err(Failure::spool(&options.file))?;
-        put_block(writer, variable, &block.head, bytes)?;
+        outcome
     }
-    Ok(())
+
+    fn published(&self, rank: u32, rendezvous: Rendezvous) -> Result<u64, Failure> {
+        let mut publisher =
+            Publisher::open(self.stream, self.asked(rank, rendezvous)?).map_err(publishing)?;
+        let (began, mut published) = (Instant::now(), 0);
+        for (stored, due) in &self.steps {
+            if !self.wait(began, *due) {
+                break;
+            }
+            let mut writer = publisher.begin_step().map_err(publishing)?;
+            self.put(&mut writer, stored, Rank(rank))?;
+            writer.end().map_err(publishing)?;
+            published += 1;
+        }
+        publisher.close()?;
+        Ok(published)
+    }
+
+    fn asked(&self, rank: u32, rendezvous: Rendezvous) -> Result<PublisherOptions, Failure> {
+        let (requested, has_failed) = (self.interrupt.asked(), Arc::clone(&self.has_failed));
+        let first = self.steps.first().map_or(0, |(step, _)| step.head.step.0);
+        let largest = self.steps.iter().map(|(step, _)| step.entry.len_bytes).max().unwrap_or(0);
+        let defaults = PublisherOptions::default();
+        let limit_bytes = defaults.limit_bytes.max(largest.saturating_mul(2));
+        let mut asked = defaults
+            .with_rendezvous(rendezvous)
+            .with_cohort(Cohort::of(rank, self.ranks).map_err(publishing)?)
+            .with_first_step(first)
+            .with_min_subscribers(self.options.subscribers)
+            .with_open_timeout(self.options.timeout)
+            .with_limit_bytes(limit_bytes)
+            .with_interrupt(Asked::new(move || requested() || has_failed.load(Ordering::Relaxed)));
+        self.credentials.set(&mut asked.link);
+        Ok(asked)
+    }
+
+    /// Waits until a step is due; false if the user has seen enough. A step that is due later than clocks go is due now.
+    fn wait(&self, began: Instant, due: Duration) -> bool {
+        let due = began.checked_add(due).unwrap_or(began);
+        let is_over = || self.interrupt.is_requested() || self.has_failed.load(Ordering::Relaxed);
+        while Instant::now() < due && !is_over() {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()).min(NOTICE));
+        }
+        !is_over()
+    }
+
+    /// Puts what that rank had put into a step.
+    fn put(&self, writer: &mut StepWriter, stored: &StoredStep, rank: Rank) -> Result<(), Failure> {
+        let path = &self.options.file;
+        let failed = |source| Failure::Replay { path: path.clone(), step: stored.head.step, source };
+        let own = || stored.blocks.iter().filter(|block| block.head.block.rank == rank);
+        let used: BTreeSet<u32> = own().map(|block| block.head.variable).collect();
+        for (at, of) in stored.head.variables.iter().enumerate() {
+            let is_asked = self.options.variables.is_empty() || self.options.variables.contains(&of.def.name);
+            if !is_asked || !used.contains(&(at as u32)) {
+                continue;
+            }
+            let id = of.def.record.as_ref();
+            let of_type = |fingerprint| id.is_some_and(|id| id.fingerprint == fingerprint);
+            let records = stored.head.records.iter().find(|schema| of_type(schema.fingerprint())).cloned();
+            let variable = Variable::from_definition(of.def.clone(), of.shape, records);
+            let variable = variable.map_err(|error| failed(Box::new(error)))?;
+            for block in own().filter(|block| block.head.variable as usize == at) {
+                let bytes = self.spool.bytes(block).map_err(Failure::spool(path))?;
+                put_block(writer, &variable, &block.head, bytes).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn publishing(error: impl Error + Send + Sync + 'static) -> Failure {
+    Failure::Publish(Box::new(error))
 }
 
 fn put_block(
@@ -181,20 +257,18 @@ fn put_block(
     variable: &Variable,
     of: &BlockHead,
     bytes: Vec<u8>,
-) -> Result<(), Failure> {
-    let failed = |error| Failure::Publish(Box::new(error));
+) -> Result<(), Box<dyn Error + Send + Sync>> {
     if variable.definition().dtype == Dtype::String {
-        let text = String::from_utf8(bytes).map_err(|error| Failure::Publish(Box::new(error)))?;
-        return writer.put_text(variable, &text).map_err(failed);
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|error| format!("variable {:?} is no text: {error}", variable.name()))?;
+        return Ok(writer.put_text(variable, &text)?);
     }
     // Rows of a joined array go where those of the blocks before end.
     let is_joined = matches!(variable.definition().kind, ArrayKind::JoinedArray { .. });
     let region = if is_joined { from_zero(&of.region)? } else { of.region };
-    writer.put_bytes(variable, &region, &bytes).map_err(failed)
+    Ok(writer.put_bytes(variable, &region, &bytes)?)
 }
 
-fn from_zero(region: &Region) -> Result<Region, Failure> {
-    let zeros =
-        Dims::from_slice(&vec![0; region.ndims()]).map_err(|error| Failure::Publish(Box::new(error)))?;
-    Region::new(zeros, *region.count()).map_err(|error| Failure::Publish(Box::new(error)))
+fn from_zero(region: &Region) -> Result<Region, Box<dyn Error + Send + Sync>> {
+    Ok(Region::new(Dims::from_slice(&vec![0; region.ndims()])?, *region.count())?)
 }

@@ -50,11 +50,13 @@ pub enum SpoolError {
         /// What is wrong.
         damage: Damage,
     },
-    /// The description of a step is too long.
-    #[error("step {step}: its variables take more bytes than a record may have for them")]
-    HeadTooLong {
+    /// The description of a step has no place in a record.
+    #[error("step {step}: its variables cannot be kept: {why}")]
+    Unkept {
         /// The step.
         step: StepId,
+        /// Why.
+        why: String,
     },
     /// A block is of a variable that the step does not have.
     #[error("step {step}: a block is of variable {variable}, and the step has {count}, counted from 0")]

@@ -72,6 +72,14 @@ impl Frame {
         header
     }
 
+    /// What the bytes are that end before a header does.
+    pub(crate) fn cut(begun: &[u8]) -> Damage {
+        match begun.iter().zip(&MAGIC).all(|(byte, magic)| byte == magic) {
+            true => Damage::Cut("a header"),
+            false => Damage::NoRecord,
+        }
+    }
+
     pub(crate) fn parse(header: &[u8; HEADER_BYTES]) -> Result<Self, Damage> {
         let number =
             |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
@@ -94,7 +102,8 @@ impl Frame {
             meta_sum: number(20),
             data_sum: number(24),
         };
-        if frame.meta_bytes as usize > LIMIT_META_BYTES || frame.data_bytes > i64::MAX as u64 {
+        let has_data = frame.kind == Kind::Block || frame.data_bytes == 0;
+        if frame.meta_bytes as usize > LIMIT_META_BYTES || frame.data_bytes > i64::MAX as u64 || !has_data {
             return Err(Damage::Invalid("a length is out of its bound".to_owned()));
         }
         Ok(frame)

@@ -16,6 +16,16 @@
 //! | 24 to 27 | the CRC-32C of its data |
 //! | 28 to 31 | the CRC-32C of the header before this |
 //!
+//! What a frame is of, with lengths in bytes:
+//!
+//! * A step: its epoch (16), its number (8), when it was taken since 1970 in seconds (8) and nanoseconds (4). Then the
+//!   length (4) and bytes of the schema, as streams send it, and the shape of each variable. At last how many types of
+//!   records there are (4), each with its length (4).
+//! * A shape: how many dimensions it has (1, or 255 where there is no shape), and each extent (8).
+//! * A block: the place of its variable in the schema (4), its rank (4), its number among those of the rank (4). Then how
+//!   many dimensions it has (1), its start and its count (8 each).
+//! * An end: the number of the step (8), and of its blocks (4).
+//!
 //! A record without its end is none. So a process that is killed while it writes leaves no half of a step, and a bit that
 //! turned is found. Frames are written one after the other and read alike: a record may cross a connection as it is.
 //! Who has a file passes over data by its length.

@@ -54,7 +54,10 @@ impl<'a, W: Write> OpenRecord<'a, W> {
     }
 
     fn frame(&mut self, kind: Kind, meta: &[u8], data: &[u8]) -> Result<(), SpoolError> {
-        let frame = Frame::new(kind, meta, data).ok_or(SpoolError::HeadTooLong { step: self.step })?;
+        let frame = Frame::new(kind, meta, data).ok_or_else(|| SpoolError::Unkept {
+            step: self.step,
+            why: "they take too many bytes".to_owned(),
+        })?;
         let written = frame.write(self.out, meta, data);
         written.map_err(SpoolError::io(format!("step {} cannot be written", self.step)))?;
         self.len_bytes += frame.len_bytes();

@@ -48,7 +48,7 @@ impl<R: Read> RecordSequence<R> {
         let Some((step, variables, blocks)) = self.open else { return Ok(None) };
         let Some((frame, meta)) = self.frame()? else { return Err(self.damaged(Damage::Cut("a step"))) };
         let found = match frame.kind {
-            Kind::Step => Err(Damage::Cut("the step before")),
+            Kind::Step => Err(unended()),
             Kind::End => check_end(&meta, step, blocks).map(|()| None),
             Kind::Block => self.data(&frame, &meta, variables)?.map(Some),
         };
@@ -76,7 +76,7 @@ impl<R: Read> RecordSequence<R> {
         while filled < HEADER_BYTES {
             match self.from.read(&mut header[filled..]) {
                 Ok(0) if filled == 0 => return Ok(None),
-                Ok(0) => return Err(self.damaged(Damage::Cut("a header"))),
+                Ok(0) => return Err(self.damaged(Frame::cut(&header[..filled]))),
                 Ok(more) => filled += more,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.failed(error, "a header")),
@@ -102,6 +102,11 @@ impl<R: Read> RecordSequence<R> {
         }
         SpoolError::io(format!("{what} cannot be read"))(error)
     }
+}
+
+/// Another step begins before the one before has ended.
+pub(crate) fn unended() -> Damage {
+    Damage::Invalid("a step begins before the one before has ended".to_owned())
 }
 
 /// Whether the variable is one of the step's.

@@ -4,7 +4,7 @@ use crate::block::BlockHead;
 use crate::error::{Damage, SpoolError};
 use crate::frame::{Frame, HEADER_BYTES, Kind};
 use crate::open_record::OpenRecord;
-use crate::record_sequence::{check_block, check_end};
+use crate::record_sequence::{check_block, check_end, unended};
 use crate::step::StepHead;
 use crate::stored_step::{Entry, StoredBlock, StoredStep};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -17,8 +17,18 @@ use std::path::{Path, PathBuf};
 pub struct Torn {
     /// Where it begins.
     pub offset: u64,
-    /// Why it is no record.
+    /// Where the frame begins that is damaged.
+    pub damaged_at: u64,
+    /// What is wrong there.
     pub damage: Damage,
+}
+
+impl Torn {
+    /// Whether it is a step that was not written to its end, as a kill leaves it. Everything else is damage, and whole
+    /// steps may follow it.
+    pub fn is_unfinished(&self) -> bool {
+        matches!(self.damage, Damage::Cut(_))
+    }
 }
 
 /// A file of step records, in the order in which they were written.
@@ -47,10 +57,12 @@ impl Spool {
         Self::of(path, file)
     }
 
-    /// Opens a file to write behind its last whole record, or makes it. What follows that record is cut off.
+    /// Opens a file to write behind its last whole record, or makes it. A step that was not written to its end is cut off;
+    /// [`Spool::torn`] says that.
     ///
     /// # Errors
-    /// Another process writes to it; it holds something else than records; the system.
+    /// Another process writes to it; it is damaged, or holds something else than records, and is left as it is; the
+    /// system.
     pub fn append(path: impl AsRef<Path>) -> Result<Self, SpoolError> {
         let path = path.as_ref();
         let named = |what: &str| SpoolError::io(format!("{} cannot be {what}", path.display()));
@@ -68,15 +80,17 @@ impl Spool {
             Err(TryLockError::Error(error)) => return Err(named("locked")(error)),
         }
         let mut spool = Self::of(path, file)?;
-        // A file that is none of ours is left as it is.
-        if let Some(Torn { offset: 0, damage: damage @ (Damage::NoRecord | Damage::Version { .. }) }) =
-            spool.torn
-        {
-            return Err(SpoolError::Damaged { offset: 0, damage });
+        if let Some(torn) = spool.torn.as_ref().filter(|torn| !torn.is_unfinished()) {
+            return Err(SpoolError::Damaged { offset: torn.damaged_at, damage: torn.damage.clone() });
         }
         spool.file.set_len(spool.end).map_err(named("cut"))?;
-        spool.torn = None;
         spool.len = spool.end;
+        if spool.end == 0 {
+            // A new file is there after a power failure if its folder was synced.
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = File::open(folder.unwrap_or(Path::new(".")));
+            folder.and_then(|folder| folder.sync_all()).map_err(named("made"))?;
+        }
         Ok(spool)
     }
 
@@ -89,8 +103,8 @@ impl Spool {
                     spool.end += entry.len_bytes;
                     spool.entries.push(entry);
                 }
-                Err(SpoolError::Damaged { damage, .. }) => {
-                    spool.torn = Some(Torn { offset: spool.end, damage });
+                Err(SpoolError::Damaged { offset, damage }) => {
+                    spool.torn = Some(Torn { offset: spool.end, damaged_at: offset, damage });
                     break;
                 }
                 Err(error) => return Err(error),
@@ -104,7 +118,8 @@ impl Spool {
         &self.entries
     }
 
-    /// What follows the last whole record, if something does: a step whose writer was killed, or damage.
+    /// What followed the last whole record as the file was opened, if something did: a step whose writer was killed, or
+    /// damage.
     pub fn torn(&self) -> Option<&Torn> {
         self.torn.as_ref()
     }
@@ -197,7 +212,7 @@ impl Spool {
         loop {
             let (frame, meta) = self.frame(at)?;
             match frame.kind {
-                Kind::Step => return Err(damaged(at, Damage::Cut("the step before"))),
+                Kind::Step => return Err(damaged(at, unended())),
                 Kind::Block => {
                     let of = BlockHead::decode(&meta)
                         .and_then(|of| check_block(&of, head.variables.len()).map(|()| of));
@@ -226,11 +241,15 @@ impl Spool {
     /// A header and what it is of.
     fn frame(&self, offset: u64) -> Result<(Frame, Vec<u8>), SpoolError> {
         let mut header = [0; HEADER_BYTES];
-        self.read(offset, &mut header, "a header")?;
         let damaged = |damage| SpoolError::Damaged { offset, damage };
+        let there = self.len.saturating_sub(offset).min(HEADER_BYTES as u64) as usize;
+        self.read(offset, &mut header[..there], "a header")?;
+        if there < HEADER_BYTES {
+            return Err(damaged(Frame::cut(&header[..there])));
+        }
         let frame = Frame::parse(&header).map_err(damaged)?;
         // Before there is room for it.
-        if frame.len_bytes() > self.len - offset {
+        if frame.len_bytes() > self.len.saturating_sub(offset) {
             return Err(damaged(Damage::Cut("a frame")));
         }
         let mut meta = vec![0; frame.meta_bytes as usize];

@@ -1,6 +1,7 @@
 //! What a step is, before its blocks.
 
 use crate::error::{Damage, SpoolError};
+use crate::frame::LIMIT_META_BYTES;
 use crate::parts::{Parts, put_counted, put_dims};
 use fp_proto::table::{decode_schema, encode_schema};
 use fp_types::record::RecordSchema;
@@ -46,14 +47,17 @@ impl StepHead {
         let variables = self.variables.iter().map(|variable| variable.def.clone()).collect();
         let schema = encode_schema(&Schema { variables, ..Schema::new(&*self.stream) });
         // What is too long becomes a note of that, which cannot be read.
-        let mut fits = decode_schema(&schema).is_ok() && put_counted(&mut out, &schema);
+        let unkept = |error: fp_proto::table::TableDecodeError| (self.step, error.to_string());
+        decode_schema(&schema).map_err(unkept).map_err(|(step, why)| SpoolError::Unkept { step, why })?;
+        let mut fits = put_counted(&mut out, &schema);
         for variable in &self.variables {
             out.push(variable.shape.as_ref().map_or(SHAPELESS, |shape| shape.ndims() as u8));
             variable.shape.iter().for_each(|shape| put_dims(&mut out, shape.dims()));
         }
         out.extend_from_slice(&(self.records.len() as u32).to_le_bytes());
         self.records.iter().for_each(|record| fits &= put_counted(&mut out, record.to_bytes()));
-        if fits { Ok(out) } else { Err(SpoolError::HeadTooLong { step: self.step }) }
+        let why = || format!("they take more than {LIMIT_META_BYTES} bytes");
+        if fits { Ok(out) } else { Err(SpoolError::Unkept { step: self.step, why: why() }) }
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Damage> {
@@ -63,7 +67,7 @@ impl StepHead {
             let (seconds, nanos) = (parts.u64()?, parts.u32().filter(|&nanos| nanos < 1_000_000_000)?);
             Some((Epoch(epoch), StepId(step), Duration::new(seconds, nanos), parts.counted()?))
         };
-        let (epoch, step, taken, schema) = numbers().ok_or(Damage::Cut("a step's description"))?;
+        let (epoch, step, taken, schema) = numbers().ok_or_else(short)?;
         let schema = decode_schema(schema).map_err(|error| Damage::Invalid(error.to_string()))?;
         let variable = |def| Ok(StepVariable { def, shape: shape(&mut parts)? });
         let variables = schema.variables.into_iter().map(variable).collect::<Result<_, Damage>>()?;
@@ -75,20 +79,25 @@ impl StepHead {
     }
 }
 
+/// A description that ends too early, though its bytes are those that were written.
+fn short() -> Damage {
+    Damage::Invalid("the description of a step is too short".to_owned())
+}
+
 fn shape(parts: &mut Parts<'_>) -> Result<Option<Shape>, Damage> {
-    let ndims = parts.u8().ok_or(Damage::Cut("a shape"))?;
+    let ndims = parts.u8().ok_or_else(short)?;
     if ndims == SHAPELESS {
         return Ok(None);
     }
-    let dims = parts.dims(ndims).ok_or(Damage::Cut("a shape"))?;
+    let dims = parts.dims(ndims).ok_or_else(short)?;
     Shape::new(dims).map(Some).map_err(|error| Damage::Invalid(error.to_string()))
 }
 
 fn records(parts: &mut Parts<'_>) -> Result<Vec<RecordSchema>, Damage> {
-    let count = parts.u32().ok_or(Damage::Cut("the types of records"))?;
+    let count = parts.u32().ok_or_else(short)?;
     let mut records = Vec::new();
     for _ in 0..count {
-        let bytes = parts.counted().ok_or(Damage::Cut("the types of records"))?;
+        let bytes = parts.counted().ok_or_else(short)?;
         records.push(RecordSchema::from_bytes(bytes).map_err(|error| Damage::Invalid(error.to_string()))?);
     }
     Ok(records)

@@ -34,6 +34,9 @@ struct Values {
     columns: Vec<f32>,
     rows: Vec<i32>,
     local: Vec<u8>,
+    own: Vec<u8>,
+    of_rank_1: Vec<u8>,
+    both: Vec<u16>,
     atoms: Vec<(Option<i128>, Option<String>)>,
     unit: Option<String>,
 }
@@ -61,6 +64,11 @@ fn put(writer: &mut StepWriter, rank: u64) {
     writer.put_joined(&rows, vec![from as i32; 2 * (rank as usize + 1)]).unwrap();
     let local = Variable::local::<u8>("local", 1).unwrap();
     writer.put(&local, &region(&[0], &[3]), vec![from as u8; 3]).unwrap();
+    writer.put_scalar(&Variable::local_scalar::<u8>("own").unwrap(), from as u8).unwrap();
+    // Each rank puts all of it: the higher one's counts.
+    let both = Variable::global::<u16>("both", &[2]).unwrap();
+    writer.put(&both, &region(&[0], &[2]), vec![from as u16; 2]).unwrap();
+    writer.put(&both, &region(&[1], &[0]), Vec::<u16>::new()).unwrap();
     let schema = atom();
     let atoms = Variable::global_records("atoms", &schema, &[2]).unwrap();
     let encoded = encode_with(&schema, 1, |_, atom| {
@@ -107,6 +115,9 @@ fn values(step: &StepReader) -> Values {
         columns: step.get("columns", Selection::All).unwrap(),
         rows: step.get("rows", Selection::All).unwrap(),
         local: step.get("local", Selection::All).unwrap(),
+        own: step.get("own", Selection::All).unwrap(),
+        of_rank_1: step.get("local", "[rank 1]").unwrap(),
+        both: step.get("both", Selection::All).unwrap(),
         atoms: set.records().unwrap().iter().map(atom).collect(),
         unit,
     }
@@ -146,9 +157,9 @@ fn what_is_replayed_is_what_was_published() {
     );
 
     let listed = Run::at(folder.path(), &["replay", out, "--list"]).finish();
-    assert!(listed.stdout.starts_with("step 5 of \"run\": 12 blocks, "), "{}", listed.stdout);
+    assert!(listed.stdout.starts_with("step 5 of \"run\": 18 blocks, "), "{}", listed.stdout);
     assert!(
-        listed.stdout.contains(" bytes: atoms, columns, grid, local, rows, time, title\nstep 6 of"),
+        listed.stdout.contains(": atoms, both, columns, grid, local, own, rows, time, title\nstep 6 of"),
         "{}",
         listed.stdout
     );

@@ -273,6 +273,9 @@ impl SubscriberSession {
 
     /// What becomes of a step that is still looked at, should the subscriber close first.
     pub(crate) fn judge(&self, step: StepId, epoch: Option<AttachmentId>, given_back: bool) {
+        if self.endpoint.is_forked() {
+            return;
+        }
         self.endpoint.drive(|state, _| {
             if state.machine.attachment() == epoch {
                 // After a restart was announced, or the close, the step is not held any more.

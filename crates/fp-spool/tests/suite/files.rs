@@ -45,7 +45,7 @@ fn a_step_that_fails_leaves_the_file_as_it_was() {
     let failed: Result<_, SpoolError> = spool.write(&step(1).head, |record| {
         let (head, bytes) = &step(1).blocks[0];
         record.block(head, bytes)?;
-        Err(SpoolError::HeadTooLong { step: step(1).head.step })
+        Err(SpoolError::Unkept { step: step(1).head.step, why: "it fails".to_owned() })
     });
     failed.expect_err("it fails");
     assert_eq!(std::fs::read(&path).expect("a file"), written(&[step(0)]));
@@ -70,11 +70,22 @@ fn a_file_has_one_writer_and_many_readers() {
 fn a_file_that_is_none_is_left_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("letter.txt");
-    let text = b"Dear reader, this is no step record, and it should not be cut.";
-    std::fs::write(&path, text).expect("a file");
-    let error = Spool::append(&path).err().expect("something else");
-    assert_eq!(error.to_string(), "at byte 0: no step record begins here");
-    assert_eq!(std::fs::read(&path).expect("a file"), text);
+    for text in [&b"Dear reader, this is no step record, and it should not be cut."[..], b"hello\n"] {
+        std::fs::write(&path, text).expect("a file");
+        let error = Spool::append(&path).err().expect("something else");
+        assert_eq!(error.to_string(), "at byte 0: no step record begins here");
+        assert_eq!(std::fs::read(&path).expect("a file"), text);
+    }
+    // Steps behind damage may be whole: nothing is cut off.
+    let mut bytes = written(&[step(0), step(1), step(2)]);
+    let second = written(&[step(0)]).len();
+    bytes[second + 40] ^= 1;
+    std::fs::write(&path, &bytes).expect("a file");
+    let error = Spool::append(&path).err().expect("damage").to_string();
+    assert!(error.starts_with(&format!("at byte {second}: the checksum of ")), "{error}");
+    assert_eq!(std::fs::read(&path).expect("a file"), bytes);
+    let spool = Spool::open(&path).expect("a file");
+    assert!(spool.entries().len() == 1 && spool.torn().is_some_and(|torn| !torn.is_unfinished()));
     let error = Spool::open(folder.path().join("nowhere")).err().expect("no file");
     assert!(error.to_string().contains("nowhere cannot be opened: No such file"), "{error}");
 }
