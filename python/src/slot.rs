@@ -58,7 +58,9 @@ impl<T: Send> Slot<T> {
         if *self.user.lock() != Some(std::thread::current().id()) {
             return Ok(());
         }
-        Err(misuse("a handler of a signal uses the handle whose call it interrupts: raise there, and use it afterwards"))
+        Err(misuse(
+            "a handler of a signal uses the handle whose call it interrupts: raise there, and use it afterwards",
+        ))
     }
 }
 
