@@ -5,8 +5,8 @@ each such bench that was run.
 usage: record.py NAME COMMAND...     FLEXPATH_BENCH_FOLDER=docs/performance unless set
 
 The command finds a file in FLEXPATH_BENCH_ROWS and appends a line of JSON for each row: figures by name. It ends as the
-command does, or with 1 where a target is missed that was met before. Where no row came nothing is written, and the status is 77: it was
-skipped.
+command does, or with 1 where a target is missed that was met before. Where no row came nothing is written, and the
+status is 77: it was skipped.
 """
 
 import json

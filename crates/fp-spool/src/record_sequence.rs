@@ -32,7 +32,7 @@ impl<R: Read> RecordSequence<R> {
         }
         let Some((frame, meta)) = self.frame()? else { return Ok(None) };
         if frame.kind != Kind::Step {
-            return Err(self.damaged(Damage::Invalid("a block or an end stands before its step".to_owned())));
+            return Err(self.damaged(unbegun()));
         }
         let head = StepHead::decode(&meta).map_err(|damage| self.damaged(damage))?;
         self.passed(&frame);
@@ -102,6 +102,11 @@ impl<R: Read> RecordSequence<R> {
         }
         SpoolError::io(format!("{what} cannot be read"))(error)
     }
+}
+
+/// A record begins with something else than its step.
+pub(crate) fn unbegun() -> Damage {
+    Damage::Invalid("a block or an end stands before its step".to_owned())
 }
 
 /// Another step begins before the one before has ended.

@@ -4,7 +4,7 @@ use crate::block::BlockHead;
 use crate::error::{Damage, SpoolError};
 use crate::frame::{Frame, HEADER_BYTES, Kind};
 use crate::open_record::OpenRecord;
-use crate::record_sequence::{check_block, check_end, unended};
+use crate::record_sequence::{check_block, check_end, unbegun, unended};
 use crate::step::StepHead;
 use crate::stored_step::{Entry, StoredBlock, StoredStep};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -202,10 +202,7 @@ impl Spool {
         let (first, meta) = self.frame(offset)?;
         let damaged = |at: u64, damage: Damage| SpoolError::Damaged { offset: at, damage };
         if first.kind != Kind::Step {
-            return Err(damaged(
-                offset,
-                Damage::Invalid("a block or an end stands before its step".to_owned()),
-            ));
+            return Err(damaged(offset, unbegun()));
         }
         let head = StepHead::decode(&meta).map_err(|damage| damaged(offset, damage))?;
         let (mut at, mut blocks) = (offset + first.len_bytes(), Vec::new());

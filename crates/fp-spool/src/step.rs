@@ -47,8 +47,8 @@ impl StepHead {
         let variables = self.variables.iter().map(|variable| variable.def.clone()).collect();
         let schema = encode_schema(&Schema { variables, ..Schema::new(&*self.stream) });
         // What is too long becomes a note of that, which cannot be read.
-        let unkept = |error: fp_proto::table::TableDecodeError| (self.step, error.to_string());
-        decode_schema(&schema).map_err(unkept).map_err(|(step, why)| SpoolError::Unkept { step, why })?;
+        let unkept = |why: String| SpoolError::Unkept { step: self.step, why };
+        decode_schema(&schema).map_err(|error| unkept(error.to_string()))?;
         let mut fits = put_counted(&mut out, &schema);
         for variable in &self.variables {
             out.push(variable.shape.as_ref().map_or(SHAPELESS, |shape| shape.ndims() as u8));
@@ -56,8 +56,7 @@ impl StepHead {
         }
         out.extend_from_slice(&(self.records.len() as u32).to_le_bytes());
         self.records.iter().for_each(|record| fits &= put_counted(&mut out, record.to_bytes()));
-        let why = || format!("they take more than {LIMIT_META_BYTES} bytes");
-        if fits { Ok(out) } else { Err(SpoolError::Unkept { step: self.step, why: why() }) }
+        if fits { Ok(out) } else { Err(unkept(format!("they take more than {LIMIT_META_BYTES} bytes"))) }
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Damage> {
