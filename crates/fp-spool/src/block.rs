@@ -9,7 +9,7 @@ use fp_types::{BlockId, Rank, Region};
 pub struct BlockHead {
     /// The number of the variable in [`StepHead::variables`](crate::StepHead::variables), from 0.
     pub variable: u32,
-    /// The rank that put it, and the how manieth of that rank it is.
+    /// The rank that put it, and its number among the blocks of that rank.
     pub block: BlockId,
     /// Where it lies in the array. In a local array it begins at 0; a scalar has no dimensions.
     pub region: Region,

@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{Live, Run, rows_of_step};
 use fp_core::record::{Field, RecordSchema, RecordType, encode_with};
@@ -39,6 +39,15 @@ struct Values {
     both: Vec<u16>,
     atoms: Vec<(Option<i128>, Option<String>)>,
     unit: Option<String>,
+}
+
+/// Waits until it is so.
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "not within {PATIENCE:?}: {what}");
+        thread::yield_now();
+    }
 }
 
 fn at(folder: &Path) -> Rendezvous {
@@ -236,9 +245,8 @@ fn what_a_killed_recorder_wrote_is_whole() {
     let mut last = Vec::new();
     for round in 0..5 {
         let mut run = Run::of(&live, &["record", "heat", "--out", out, "--append"]);
-        while std::fs::metadata(&file).map_or(0, |file| file.len()) < 20_000 * (round + 1) {
-            thread::yield_now();
-        }
+        let is_long = || std::fs::metadata(&file).map_or(0, |file| file.len()) >= 20_000 * (round + 1);
+        eventually("the file grows", is_long);
         // Only one may write.
         if round == 0 {
             let other = Run::of(&live, &["record", "heat", "--out", out, "--append"]).finish();
@@ -293,9 +301,7 @@ fn who_waits_to_replay_is_ended_by_ctrl_c_and_who_records_nothing_leaves_no_file
             .unwrap()
             .any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with("waits."))
     };
-    while !is_open() {
-        thread::yield_now();
-    }
+    eventually("the replay waits", is_open);
     kill_process(Pid::from_child(&replaying.child), Signal::INT).unwrap();
     let ended = replaying.finish();
     assert_eq!(ended.status.signal(), Some(Signal::INT.as_raw()), "{}", ended.stderr);
