@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use fp_core::diagnosis::ProbeError;
@@ -93,16 +93,16 @@ pub(crate) enum Failure {
     #[error("no transport works between the two ends; the lines above say why")]
     NothingWorks,
     /// A file of step records cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    Spool {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        r#source: SpoolError,
-    },
-    /// The same; its text names the file, or whoever gets it does.
     #[error(transparent)]
-    Unwritten(#[from] SpoolError),
+    Spool(#[from] SpoolError),
+    /// A folder of a stager, or a file in it, cannot be used.
+    #[error("{what}: {source}")]
+    Shelf {
+        /// Which, and what of it.
+        what: String,
+        /// Why.
+        r#source: io::Error,
+    },
     /// The stream under which a file is replayed cannot be opened, or a step of it not be begun or ended.
     #[error("{0}")]
     Publish(Box<dyn Error + Send + Sync>),
@@ -125,24 +125,6 @@ pub(crate) enum Failure {
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
-}
-
-impl Failure {
-    /// For what goes wrong with that file.
-    pub(crate) fn spool(path: &Path) -> impl Fn(SpoolError) -> Self {
-        let path = path.to_owned();
-        move |source| {
-            if source.to_string().contains(&*path.to_string_lossy()) {
-                return Self::Unwritten(source);
-            }
-            Self::Spool { path: path.clone(), source }
-        }
-    }
-
-    /// The same failure, with the file that it is about.
-    pub(crate) fn with_file(self, path: &Path) -> Self {
-        if let Self::Unwritten(source) = self { Self::spool(path)(source) } else { self }
-    }
 }
 
 impl From<io::Error> for Failure {

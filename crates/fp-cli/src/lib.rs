@@ -19,7 +19,9 @@ mod meet;
 mod output;
 mod program;
 mod record;
+mod recorded_step;
 mod replay;
+mod stage;
 mod status;
 mod summary;
 mod tail;
@@ -101,6 +103,7 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Tail(options) => tail::run(rendezvous, options),
         Command::Record(options) => record::run(rendezvous, options),
         Command::Replay(options) => replay::run(rendezvous, options),
+        Command::Stage(options) => stage::run(rendezvous, options),
         Command::Status(options) => status::run(rendezvous, options),
         Command::Token(_) | Command::Meet(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(program, options),

@@ -1,20 +1,19 @@
 //! `flexpath record`: the steps of a stream into a file, as they come.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use fp_core::record::RecordSchema;
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
-    ArrayKind, BlockId, Dims, EndReason, Interrupt as Asked, NextStep, QueuePolicy, Rank, Region, Select,
-    Selection, StepReader, Subscriber, SubscriberOptions, VariableInfo, VariableOrigin,
+    EndReason, Interrupt as Asked, NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions,
+    VariableInfo, VariableOrigin,
 };
-use fp_spool::{BlockHead, Spool, StepHead, StepVariable};
+use fp_spool::{BlockHead, Spool};
 
 use crate::arguments::RecordOptions;
 use crate::describe::open;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+use crate::recorded_step;
 
 /// How often it says how far it is.
 const PROGRESS: Duration = Duration::from_secs(10);
@@ -35,7 +34,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &RecordOptions) -> Result<(),
         let path = options.out.display();
         return Err(Failure::Usage(format!("{path} is there already: name another file, or say --append")));
     }
-    let mut spool = Spool::append(&options.out).map_err(Failure::spool(&options.out))?;
+    let mut spool = Spool::append(&options.out)?;
     check_stream(&spool, options)?;
     let interrupt = Interrupt::watch()?;
     let mut recorded = Recorded::default();
@@ -49,7 +48,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &RecordOptions) -> Result<(),
         let _ = std::fs::remove_file(&options.out);
     } else {
         // What came is kept, however the stream ended.
-        spool.sync().map_err(Failure::spool(&options.out))?;
+        spool.sync()?;
         eprintln!("flexpath: stream {:?}: {}", options.stream, recorded.told(options));
     }
     if interrupt.is_requested() {
@@ -68,7 +67,7 @@ fn check_stream(spool: &Spool, options: &RecordOptions) -> Result<(), Failure> {
         );
     }
     let Some(last) = spool.entries().last() else { return Ok(()) };
-    let stream = spool.step(last).map_err(Failure::spool(&options.out))?.head.stream;
+    let stream = spool.step(last)?.head.stream;
     if stream == options.stream {
         return Ok(());
     }
@@ -141,53 +140,20 @@ fn write(spool: &mut Spool, options: &RecordOptions, step: &StepReader) -> Resul
         let (stream, known) = (step.stream(), known.join(", "));
         return Err(Failure::Usage(format!("stream {stream:?} has none of these variables, but {known}")));
     }
-    let head = head(step, &variables)?;
-    let entry = spool.write(&head, |record| {
+    let head = recorded_step::head(step, &variables)?;
+    let entry: Result<_, Failure> = spool.write(&head, |record| {
         for (at, info) in variables.iter().enumerate() {
-            for (block, region, selection) in blocks(step, info)? {
-                let (_, _, bytes) = step.get_bytes(&info.def.name, selection)?;
+            for (block, region, selection) in recorded_step::blocks(step, info)? {
+                let (_, bytes) = step.view_bytes(&info.def.name, selection)?;
                 let of = BlockHead { variable: at as u32, block, region };
-                record.block(&of, &bytes).map_err(Failure::spool(&options.out))?;
+                record.block(&of, &bytes)?;
             }
         }
-        Ok::<(), Failure>(())
+        Ok(())
     });
-    let entry = entry.map_err(|failure| failure.with_file(&options.out))?;
+    let entry = entry?;
     if options.durable {
-        spool.sync().map_err(Failure::spool(&options.out))?;
+        spool.sync()?;
     }
     Ok(entry.len_bytes)
-}
-
-fn head(step: &StepReader, variables: &[VariableInfo]) -> Result<StepHead, Failure> {
-    let mut records: BTreeMap<[u8; 16], RecordSchema> = BTreeMap::new();
-    for info in variables {
-        if let Some(id) = &info.def.record
-            && !records.contains_key(&id.fingerprint.0)
-        {
-            records.insert(id.fingerprint.0, step.record_schema(&info.def.name)?);
-        }
-    }
-    let variable = |info: &VariableInfo| StepVariable { def: info.def.clone(), shape: info.shape };
-    Ok(StepHead {
-        stream: step.stream().to_owned(),
-        epoch: step.epoch().unwrap_or_default(),
-        step: step.step(),
-        taken: SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
-        variables: variables.iter().map(variable).collect(),
-        records: records.into_values().collect(),
-    })
-}
-
-/// The blocks of a variable, and how each is asked for: in the order in which its elements lie.
-fn blocks(step: &StepReader, info: &VariableInfo) -> Result<Vec<(BlockId, Region, Select)>, Failure> {
-    if info.def.kind == ArrayKind::Scalar {
-        // Its value came with the step, and is no rank's.
-        let point = Region::new(Dims::default(), Dims::default())
-            .map_err(|error| Failure::Usage(error.to_string()))?;
-        return Ok(vec![(BlockId::new(Rank(0), 0), point, Selection::All.into())]);
-    }
-    let of =
-        |(block, region): (BlockId, Region)| (block, region, Select::from(block).with_order(info.def.order));
-    Ok(step.blocks(&info.def.name)?.into_iter().map(of).collect())
 }

@@ -8,16 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
-use fp_core::{
-    ArrayKind, Cohort, Dims, Dtype, Interrupt as Asked, Publisher, PublisherOptions, Rank, Region,
-    StepWriter, Variable,
-};
-use fp_spool::{BlockHead, Entry, Spool, SpoolError, StepHead, StoredStep};
+use fp_core::{Cohort, Epoch, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId, StepWriter};
+use fp_spool::{Entry, Spool, StepHead, StoredStep};
 
 use crate::arguments::{ReplayOptions, Speed};
 use crate::credentials::Credentials;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+use crate::recorded_step;
 
 /// Each rank that is replayed is a handle of this process.
 const LIMIT_RANKS: u32 = 256;
@@ -38,7 +36,7 @@ struct Replay<'a> {
 
 /// Replays a file.
 pub(crate) fn run(rendezvous: Rendezvous, options: &ReplayOptions) -> Result<(), Failure> {
-    let spool = Spool::open(&options.file).map_err(Failure::spool(&options.file))?;
+    let spool = Spool::open(&options.file)?;
     let file = options.file.display();
     let entries: Vec<Entry> =
         spool.entries().iter().copied().filter(|entry| options.holds(entry.step)).collect();
@@ -49,7 +47,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ReplayOptions) -> Result<(),
         return Err(Failure::Usage(format!("{file}: no such step: {there}")));
     }
     if options.list {
-        list(&spool, options, &entries)?;
+        list(&spool, &entries)?;
     } else if !entries.is_empty() {
         publish(rendezvous, &spool, options, &entries)?;
     }
@@ -61,19 +59,14 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ReplayOptions) -> Result<(),
         );
         return Ok(());
     }
-    let damaged = SpoolError::Damaged { offset: torn.damaged_at, damage: torn.damage.clone() };
-    Err(Failure::spool(&options.file)(damaged))
-}
-
-fn read(spool: &Spool, options: &ReplayOptions, entry: &Entry) -> Result<StoredStep, Failure> {
-    spool.step(entry).map_err(Failure::spool(&options.file))
+    spool.damaged().map_or(Ok(()), |damaged| Err(damaged.into()))
 }
 
 /// A line for each step.
-fn list(spool: &Spool, options: &ReplayOptions, entries: &[Entry]) -> Result<(), Failure> {
+fn list(spool: &Spool, entries: &[Entry]) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     for entry in entries {
-        let StoredStep { head, blocks, .. } = read(spool, options, entry)?;
+        let StoredStep { head, blocks, .. } = spool.step(entry)?;
         let names: Vec<&str> = head.variables.iter().map(|variable| variable.def.name.as_str()).collect();
         let (stream, epoch, names) = (&head.stream, head.epoch, names.join(", "));
         let (blocks, len) = (blocks.len(), entry.len_bytes);
@@ -93,7 +86,7 @@ fn publish(
     options: &ReplayOptions,
     entries: &[Entry],
 ) -> Result<(), Failure> {
-    let steps = entries.iter().map(|entry| read(spool, options, entry)).collect::<Result<Vec<_>, _>>()?;
+    let steps = entries.iter().map(|entry| spool.step(entry)).collect::<Result<Vec<_>, _>>()?;
     let steps = with_times(steps, options.speed);
     let interrupt = Interrupt::watch()?;
     let credentials = options.credentials.read()?;
@@ -182,9 +175,14 @@ impl Replay<'_> {
         let mut publisher =
             Publisher::open(self.stream, self.asked(rank, rendezvous)?).map_err(publishing)?;
         let (began, mut published) = (Instant::now(), 0);
+        let mut before = None;
         for (stored, due) in &self.steps {
             if !self.wait(began, *due) {
                 break;
+            }
+            let own = (stored.head.epoch, stored.head.step);
+            for _ in 0..missing(before.replace(own), own) {
+                publisher.begin_step().map_err(publishing)?.abandon();
             }
             let mut writer = publisher.begin_step().map_err(publishing)?;
             self.put(&mut writer, stored, Rank(rank))?;
@@ -234,41 +232,26 @@ impl Replay<'_> {
             if !is_asked || !used.contains(&(at as u32)) {
                 continue;
             }
-            let id = of.def.record.as_ref();
-            let of_type = |fingerprint| id.is_some_and(|id| id.fingerprint == fingerprint);
-            let records = stored.head.records.iter().find(|schema| of_type(schema.fingerprint())).cloned();
-            let variable = Variable::from_definition(of.def.clone(), of.shape, records);
-            let variable = variable.map_err(|error| failed(Box::new(error)))?;
+            let variable =
+                recorded_step::variable(&stored.head, of).map_err(|error| failed(Box::new(error)))?;
             for block in own().filter(|block| block.head.variable as usize == at) {
-                let bytes = self.spool.bytes(block).map_err(Failure::spool(path))?;
-                put_block(writer, &variable, &block.head, bytes).map_err(failed)?;
+                let bytes = self.spool.bytes(block)?;
+                recorded_step::put(writer, &variable, &block.head, bytes).map_err(failed)?;
             }
         }
         Ok(())
     }
 }
 
+/// How many steps of a run are missing before this one. A gap that is longer than anybody would wait is left out: numbers
+/// count on behind it.
+fn missing(before: Option<(Epoch, StepId)>, (epoch, step): (Epoch, StepId)) -> u64 {
+    const LIMIT_GAP: u64 = 100_000;
+    let last = before.filter(|(of, _)| *of == epoch).map(|(_, last)| last);
+    let gap = last.and_then(|last| step.0.checked_sub(last.0.checked_add(1)?));
+    gap.filter(|gap| *gap <= LIMIT_GAP).unwrap_or(0)
+}
+
 fn publishing(error: impl Error + Send + Sync + 'static) -> Failure {
     Failure::Publish(Box::new(error))
-}
-
-fn put_block(
-    writer: &mut StepWriter,
-    variable: &Variable,
-    of: &BlockHead,
-    bytes: Vec<u8>,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
-    if variable.definition().dtype == Dtype::String {
-        let text = String::from_utf8(bytes);
-        let text = text.map_err(|error| format!("variable {:?} is no text: {error}", variable.name()))?;
-        return Ok(writer.put_text(variable, &text)?);
-    }
-    // Rows of a joined array go where those of the blocks before end.
-    let is_joined = matches!(variable.definition().kind, ArrayKind::JoinedArray { .. });
-    let region = if is_joined { from_zero(&of.region)? } else { of.region };
-    Ok(writer.put_bytes(variable, &region, &bytes)?)
-}
-
-fn from_zero(region: &Region) -> Result<Region, Box<dyn Error + Send + Sync>> {
-    Ok(Region::new(Dims::from_slice(&vec![0; region.ndims()])?, *region.count())?)
 }

@@ -90,7 +90,7 @@ pub use fp_types::{
     SelectionExpression, Shape, ShapeTooLarge, Side, Slice, StepId, StrideError, StridedRegion,
     SubscriptionId, TooManyDims, VariableDef, VariableOrigin,
 };
-pub use options::access::{Access, AccessRule, Who};
+pub use options::access::{Access, AccessRule, Who, stream_name_fits};
 pub use options::derived_variable::DerivedVariable;
 pub use options::link::LinkOptions;
 pub use options::module::DeployedModule;
@@ -121,5 +121,6 @@ pub use value::fill_target::{Fillable, Registered, RegisteredPart};
 pub use value::interrupt::Interrupt;
 pub use value::log::start_log;
 pub use value::select::Select;
+pub use value::stored_bytes::StoredBytes;
 pub use value::variable::{Variable, VariableError};
 pub use value::view::View;

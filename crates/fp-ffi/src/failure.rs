@@ -178,7 +178,7 @@ failures! {
     };
     PutError: error => match &error {
         PutError::Misuse { source, .. } => of_misuse(source),
-        PutError::Memory { .. } => Status::System,
+        PutError::Memory { .. } | PutError::Unreadable { .. } => Status::System,
         PutError::Lost { .. } => Status::Lost,
         _ => Status::Internal,
     };

@@ -190,6 +190,7 @@ keys! {
     "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = number(v, 0)?;
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
+    "LeastQueueLimit", Publisher, |s, v| s.publisher.least_limit_steps = number(v, 0)?;
     "FirstStep", Publisher, |s, v| s.publisher.first_step = Some(number(v, 0)?);
     "RefuseIncomplete", Publisher, |s, v| s.publisher.refuse_incomplete = truth(v)?;
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;

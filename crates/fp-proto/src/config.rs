@@ -106,6 +106,8 @@ pub struct PublisherConfig {
     pub reserve_steps: u32,
     /// Whether the first step is kept for every newcomer.
     pub precious_first: bool,
+    /// Live steps that each subscription may have whose policy waits, whatever lower bound it asks for.
+    pub least_limit_steps: u32,
     /// Subscriptions at one time, work-sharing members not counted.
     pub limit_subscriptions: u32,
     /// Members at one time that one peer may have: all that come from one user of the host, or from one address.
@@ -131,6 +133,7 @@ impl PublisherConfig {
             limit_bytes: 1 << 30,
             reserve_steps: 0,
             precious_first: false,
+            least_limit_steps: 0,
             limit_subscriptions: 64,
             limit_peer_subscriptions: u32::MAX,
             limit_wait: Duration::from_secs(60),
@@ -181,6 +184,14 @@ impl QueuePolicy {
         match self {
             Self::EveryStep { .. } | Self::EveryKth { .. } => false,
             Self::DropOldest | Self::DropNewest | Self::LatestOnly | Self::WaitAtMost { .. } => true,
+        }
+    }
+
+    /// Whether the publisher waits at the bound.
+    pub fn waits(self) -> bool {
+        match self {
+            Self::EveryStep { .. } | Self::EveryKth { .. } | Self::WaitAtMost { .. } => true,
+            Self::DropOldest | Self::DropNewest | Self::LatestOnly => false,
         }
     }
 

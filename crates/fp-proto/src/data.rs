@@ -97,6 +97,8 @@ pub enum GoneReason {
     Part,
     /// There is no room to make it shareable.
     NoRoom,
+    /// What has the block's bytes outside of memory could not be read.
+    Unreadable,
 }
 
 /// A type of records by its fingerprint, with its name for people.

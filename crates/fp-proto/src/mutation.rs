@@ -64,6 +64,8 @@ pub enum Mutation {
     LeaveDiscards,
     /// What was said of a step that is held as its rank closes is not heeded.
     VerdictForgotten,
+    /// A subscription that asks for a lower bound than the publisher allows has that lower one.
+    LeastLimitIgnored,
     /// After a restart a subscriber goes on one step too late.
     ResumeOneTooLate,
     /// After a restart a rank takes what it has taken already.
@@ -121,7 +123,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 53] = [
+    pub const ALL: [Self; 54] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -152,6 +154,7 @@ impl Mutation {
         Self::WaitUncapped,
         Self::LeaveDiscards,
         Self::VerdictForgotten,
+        Self::LeastLimitIgnored,
         Self::ResumeOneTooLate,
         Self::ResumeTakesAgain,
         Self::StatusHoldsStep,

@@ -2,7 +2,7 @@
 
 use fp_types::StepId;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What is wrong with bytes that should be a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -69,10 +69,15 @@ pub enum SpoolError {
         count: usize,
     },
     /// Another process writes to the file.
-    #[error("{}: another process writes to it", path.display())]
-    InUse {
+    #[error("another process writes to it")]
+    InUse,
+    /// The same, of a file.
+    #[error("{}: {source}", path.display())]
+    InFile {
         /// The file.
         path: PathBuf,
+        /// What is wrong with it.
+        r#source: Box<Self>,
     },
 }
 
@@ -80,5 +85,10 @@ impl SpoolError {
     pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
+    }
+
+    /// Names the file with which something is wrong.
+    pub(crate) fn in_file(path: &Path) -> impl Fn(Self) -> Self {
+        move |source| Self::InFile { path: path.to_owned(), source: Box::new(source) }
     }
 }

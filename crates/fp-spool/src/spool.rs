@@ -43,6 +43,8 @@ pub struct Spool {
     /// The length of the file.
     len: u64,
     torn: Option<Torn>,
+    /// Whether nothing yet says that the file itself will be there after a power failure.
+    is_new: bool,
 }
 
 impl Spool {
@@ -52,9 +54,8 @@ impl Spool {
     /// The system. What is damaged is no error, but [`Spool::torn`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self, SpoolError> {
         let path = path.as_ref();
-        let file =
-            File::open(path).map_err(SpoolError::io(format!("{} cannot be opened", path.display())))?;
-        Self::of(path, file)
+        let opened = File::open(path).map_err(SpoolError::io("it cannot be opened"));
+        opened.and_then(|file| Self::of(path, file)).map_err(SpoolError::in_file(path))
     }
 
     /// Opens a file to write behind its last whole record, or makes it. A step that was not written to its end is cut off;
@@ -65,7 +66,10 @@ impl Spool {
     /// system.
     pub fn append(path: impl AsRef<Path>) -> Result<Self, SpoolError> {
         let path = path.as_ref();
-        let named = |what: &str| SpoolError::io(format!("{} cannot be {what}", path.display()));
+        Self::append_to(path).map_err(SpoolError::in_file(path))
+    }
+
+    fn append_to(path: &Path) -> Result<Self, SpoolError> {
         let mut options = OpenOptions::new();
         let file = options
             .read(true)
@@ -73,30 +77,26 @@ impl Spool {
             .create(true)
             .truncate(false)
             .open(path)
-            .map_err(named("opened"))?;
+            .map_err(SpoolError::io("it cannot be opened"))?;
         match file.try_lock() {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(SpoolError::InUse { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => return Err(named("locked")(error)),
+            Err(TryLockError::WouldBlock) => return Err(SpoolError::InUse),
+            Err(TryLockError::Error(error)) => return Err(SpoolError::io("it cannot be locked")(error)),
         }
         let mut spool = Self::of(path, file)?;
         if let Some(torn) = spool.torn.as_ref().filter(|torn| !torn.is_unfinished()) {
             return Err(SpoolError::Damaged { offset: torn.damaged_at, damage: torn.damage.clone() });
         }
-        spool.file.set_len(spool.end).map_err(named("cut"))?;
+        spool.file.set_len(spool.end).map_err(SpoolError::io("it cannot be cut"))?;
         spool.len = spool.end;
-        if spool.end == 0 {
-            // A new file is there after a power failure if its folder was synced.
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let folder = File::open(folder.unwrap_or(Path::new(".")));
-            folder.and_then(|folder| folder.sync_all()).map_err(named("made"))?;
-        }
+        spool.is_new = spool.end == 0;
         Ok(spool)
     }
 
     fn of(path: &Path, file: File) -> Result<Self, SpoolError> {
-        let mut spool = Self { path: path.to_owned(), file, entries: Vec::new(), end: 0, len: 0, torn: None };
-        spool.len = spool.file.metadata().map_err(spool.unreadable())?.len();
+        let (path, entries) = (path.to_owned(), Vec::new());
+        let mut spool = Self { path, file, entries, end: 0, len: 0, torn: None, is_new: false };
+        spool.len = spool.file.metadata().map_err(unreadable())?.len();
         while spool.end < spool.len {
             match spool.scan(spool.end) {
                 Ok(StoredStep { entry, .. }) => {
@@ -124,12 +124,19 @@ impl Spool {
         self.torn.as_ref()
     }
 
+    /// What is wrong behind the last whole record, unless a step was merely not written to its end.
+    pub fn damaged(&self) -> Option<SpoolError> {
+        let torn = self.torn.as_ref().filter(|torn| !torn.is_unfinished())?;
+        let damaged = SpoolError::Damaged { offset: torn.damaged_at, damage: torn.damage.clone() };
+        Some(SpoolError::in_file(&self.path)(damaged))
+    }
+
     /// A step: what it is, and where its blocks are.
     ///
     /// # Errors
     /// It was changed since; the system.
     pub fn step(&self, entry: &Entry) -> Result<StoredStep, SpoolError> {
-        self.scan(entry.offset)
+        self.scan(entry.offset).map_err(SpoolError::in_file(&self.path))
     }
 
     /// The bytes of a block, checked.
@@ -137,13 +144,7 @@ impl Spool {
     /// # Errors
     /// They are not as they were written; the system.
     pub fn bytes(&self, block: &StoredBlock) -> Result<Vec<u8>, SpoolError> {
-        let mut data = vec![0; usize::try_from(block.frame.data_bytes).unwrap_or(usize::MAX)];
-        self.read(block.offset + block.frame.data_offset(), &mut data, "the data of a block")?;
-        block
-            .frame
-            .check_data(&data)
-            .map_err(|damage| SpoolError::Damaged { offset: block.offset, damage })?;
-        Ok(data)
+        block.read(&self.file).map_err(SpoolError::in_file(&self.path))
     }
 
     /// Writes a step: `fill` writes its blocks. If it fails, the file is as before.
@@ -178,11 +179,11 @@ impl Spool {
         fill: impl FnOnce(&mut OpenRecord<'_, BufWriter<&File>>) -> Result<(), E>,
     ) -> Result<u64, E> {
         let unwritten =
-            |error| SpoolError::io(format!("{} cannot be written to", self.path.display()))(error);
+            |error| SpoolError::in_file(&self.path)(SpoolError::io("it cannot be written to")(error));
         let mut file = &self.file;
         file.seek(SeekFrom::Start(self.end)).map_err(unwritten)?;
         let mut out = BufWriter::new(file);
-        let mut record = OpenRecord::begin(&mut out, head)?;
+        let mut record = OpenRecord::begin_in(&mut out, head, Some(&self.path))?;
         fill(&mut record)?;
         let len_bytes = record.end()?;
         out.flush().map_err(unwritten)?;
@@ -193,8 +194,21 @@ impl Spool {
     ///
     /// # Errors
     /// The system.
-    pub fn sync(&self) -> Result<(), SpoolError> {
-        self.file.sync_data().map_err(SpoolError::io(format!("{} cannot be synced", self.path.display())))
+    pub fn sync(&mut self) -> Result<(), SpoolError> {
+        let synced = self.file.sync_data().and_then(|()| match self.is_new {
+            true => self.sync_folder(),
+            false => Ok(()),
+        });
+        let failed = |error| SpoolError::in_file(&self.path)(SpoolError::io("it cannot be synced")(error));
+        synced.map_err(failed)?;
+        self.is_new = false;
+        Ok(())
+    }
+
+    /// A new file is there after a power failure if its folder was synced.
+    fn sync_folder(&self) -> std::io::Result<()> {
+        let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all())
     }
 
     /// Passes from header to header through a record.
@@ -256,15 +270,20 @@ impl Spool {
     }
 
     fn read(&self, offset: u64, place: &mut [u8], what: &'static str) -> Result<(), SpoolError> {
-        self.file.read_exact_at(place, offset).map_err(|error| {
-            if error.kind() == ErrorKind::UnexpectedEof {
-                return SpoolError::Damaged { offset, damage: Damage::Cut(what) };
-            }
-            self.unreadable()(error)
-        })
+        read(&self.file, offset, place, what)
     }
+}
 
-    fn unreadable(&self) -> impl FnOnce(std::io::Error) -> SpoolError + use<> {
-        SpoolError::io(format!("{} cannot be read", self.path.display()))
-    }
+/// Fills `place` from there on.
+pub(crate) fn read(file: &File, offset: u64, place: &mut [u8], what: &'static str) -> Result<(), SpoolError> {
+    file.read_exact_at(place, offset).map_err(|error| {
+        if error.kind() == ErrorKind::UnexpectedEof {
+            return SpoolError::Damaged { offset, damage: Damage::Cut(what) };
+        }
+        unreadable()(error)
+    })
+}
+
+fn unreadable() -> impl FnOnce(std::io::Error) -> SpoolError {
+    SpoolError::io("it cannot be read")
 }

@@ -1,9 +1,12 @@
 //! A step that is in a file.
 
 use crate::block::BlockHead;
+use crate::error::SpoolError;
 use crate::frame::Frame;
+use crate::spool;
 use crate::step::StepHead;
 use fp_types::{Epoch, StepId};
+use std::fs::File;
 
 /// A step in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,5 +48,17 @@ impl StoredBlock {
     /// The length of its bytes.
     pub fn len_bytes(&self) -> u64 {
         self.frame.data_bytes
+    }
+
+    /// Its bytes, checked, from its file: for those who keep no [`Spool`] open.
+    ///
+    /// # Errors
+    /// They are not as they were written; the system. No error names the file.
+    pub fn read(&self, file: &File) -> Result<Vec<u8>, SpoolError> {
+        let mut data = vec![0; usize::try_from(self.frame.data_bytes).unwrap_or(usize::MAX)];
+        spool::read(file, self.offset + self.frame.data_offset(), &mut data, "the data of a block")?;
+        let damaged = |damage| SpoolError::Damaged { offset: self.offset, damage };
+        self.frame.check_data(&data).map_err(damaged)?;
+        Ok(data)
     }
 }

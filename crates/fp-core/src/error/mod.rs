@@ -299,6 +299,20 @@ pub enum PutError {
         /// Why.
         r#source: MemoryError,
     },
+    /// A stored block had to be in memory, and could not be read.
+    #[error(
+        "stream {stream:?}, step {step}, variable {variable:?}: its stored bytes cannot be read: {source}"
+    )]
+    Unreadable {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        r#source: std::io::Error,
+    },
     /// A rank of the own cohort is lost.
     #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
     Lost {

@@ -82,9 +82,10 @@ impl BeginError {
 }
 
 impl PutError {
-    /// Whether the same call may succeed later: memory may come free as steps are released.
+    /// Whether the same call may succeed later: memory may come free as steps are released, and a file
+    /// be there again.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Memory { .. })
+        matches!(self, Self::Memory { .. } | Self::Unreadable { .. })
     }
 
     /// Whether no call on this handle will succeed any more: drop it, and open the stream again.
@@ -92,7 +93,7 @@ impl PutError {
         match self {
             Self::Lost { .. } => true,
             Self::Misuse { source, .. } => source.is_fatal(),
-            Self::Memory { .. } => false,
+            Self::Memory { .. } | Self::Unreadable { .. } => false,
         }
     }
 }

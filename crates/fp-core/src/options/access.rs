@@ -130,7 +130,7 @@ impl Access {
 
     /// The rule that decides for a peer.
     pub(crate) fn rule_for(&self, stream: &str, proof: &PeerProof) -> Option<Found<'_>> {
-        let fits = |rule: &AccessRule| matches(&rule.stream, stream) && rule.who.is(proof);
+        let fits = |rule: &AccessRule| stream_name_fits(&rule.stream, stream) && rule.who.is(proof);
         let mut rules = self.rules.iter().enumerate();
         rules.find(|(_, rule)| fits(rule)).map(|(index, rule)| Found { index, rule })
     }
@@ -142,8 +142,9 @@ impl Access {
     }
 }
 
-/// Whether a name fits a pattern. Goes back to the last `*` alone, so it takes at most the product of both lengths.
-fn matches(pattern: &str, name: &str) -> bool {
+/// Whether the name of a stream fits a pattern, in which `*` is any text and `?` any one letter: as in an access list.
+// Goes back to the last `*` alone, so it takes at most the product of both lengths.
+pub fn stream_name_fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut of, mut star) = (0, 0, None);
     while of < name.len() {
@@ -183,7 +184,7 @@ mod tests {
             ("*a*b", "aaac", false),
             ("é?", "éa", true),
         ] {
-            assert_eq!(matches(pattern, name), fits, "{pattern:?} and {name:?}");
+            assert_eq!(stream_name_fits(pattern, name), fits, "{pattern:?} and {name:?}");
         }
     }
 }

@@ -47,6 +47,9 @@ pub struct PublisherOptions {
     pub reserve_steps: u32,
     /// Whether the first step is kept for every newcomer. Default no.
     pub precious_first: bool,
+    /// Live steps that a subscription may have whose policy waits, whatever lower bound it asks for. Default: what it
+    /// asks for.
+    pub least_limit_steps: u32,
     /// The number of the first step, where numbers go on from run to run. Default: steps count from 0.
     pub first_step: Option<u64>,
     /// Whether a step of which a put failed cannot be ended, so that nobody gets it. Default no: a step has what was put.
@@ -86,6 +89,7 @@ impl Default for PublisherOptions {
             limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
             precious_first: false,
+            least_limit_steps: 0,
             first_step: None,
             refuse_incomplete: false,
             skew_timeout: Duration::from_secs(60),
@@ -156,6 +160,12 @@ impl PublisherOptions {
 
         /// Sets whether the first step is kept for every newcomer.
         with_precious_first(precious: bool) => precious_first = precious;
+
+        /// Sets how many live steps a subscription may have at least whose policy waits, whatever it asks for by
+        /// [`limit_steps`](crate::SubscriberOptions::limit_steps). Where steps take little memory
+        /// ([`StepWriter::put_stored`](crate::StepWriter::put_stored)) a slow subscriber then lags behind and holds nobody
+        /// up. Rank 0 decides for the cohort.
+        with_least_limit_steps(steps: u32) => least_limit_steps = steps;
 
         /// Sets the number of the first step, at most `i64::MAX`. All ranks say the same. Who says it says that numbers
         /// outlive this opening: a run that is resumed says the number with which it goes on. Subscribers that awaited

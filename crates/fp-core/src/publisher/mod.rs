@@ -77,8 +77,24 @@ impl Publisher {
     /// # Errors
     /// A step is open, a rank of the cohort is lost, the wait for the cohort took `skew_timeout`.
     pub fn begin_step(&mut self) -> Result<StepWriter, BeginError> {
-        let begun = begin::begin(&self.shared)?;
+        let begun = begin::begin(&self.shared, false)?;
         Ok(StepWriter::new(self.shared.clone(), begun))
+    }
+
+    /// As [`Publisher::begin_step`], for a step whose blocks are put by [`StepWriter::put_stored`]: it waits for no room
+    /// in bytes.
+    ///
+    /// # Errors
+    /// As [`Publisher::begin_step`].
+    pub fn begin_stored_step(&mut self) -> Result<StepWriter, BeginError> {
+        let begun = begin::begin(&self.shared, true)?;
+        Ok(StepWriter::new(self.shared.clone(), begun))
+    }
+
+    /// How many bytes may be put now before a bound is met: what live steps leave of
+    /// [`limit_bytes`](crate::PublisherOptions::limit_bytes), and of the bound of the process.
+    pub fn spare_bytes(&self) -> u64 {
+        self.shared.server.room.spare_bytes()
     }
 
     /// Whether a subscription has started and not ended: what is put would be kept.

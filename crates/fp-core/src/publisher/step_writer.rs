@@ -56,6 +56,18 @@ impl StepWriter {
         self.open.promised.extend(variables.into_iter().map(Into::into));
     }
 
+    /// Keeps something for as long as anybody needs the step, whatever was put of it: its drop says that nobody does any
+    /// more. Where nobody needs it from the beginning, that is at once.
+    pub fn keep(&mut self, what: impl Send + Sync + 'static) {
+        self.open.shared.server.keep_beside(self.open.step, Box::new(what));
+    }
+
+    /// Gives the step up: nobody gets it, and it counts as skipped. Its number is used up on all ranks. Dropping the
+    /// writer does the same and warns of it.
+    pub fn abandon(mut self) {
+        self.open.abandon();
+    }
+
     /// Says that something of this step could not be put, for a reason of the caller's own. Where
     /// [`PublisherOptions::refuse_incomplete`](crate::PublisherOptions::refuse_incomplete) is set,
     /// [`StepWriter::end`] fails then, as after a put that failed.

@@ -1,13 +1,16 @@
 //! Putting blocks whose type is known only at run time.
 
+use crate::data::owner::block::BlockBytes;
 use crate::error::PutError;
 use crate::error::misuse::Misuse;
 use crate::publisher::loan::{KeptBytes, LoanBytes};
 use crate::publisher::step_writer::StepWriter;
 use crate::records::block::RecordBlock;
+use crate::value::stored_bytes::StoredBytes;
 use crate::value::variable::Variable;
 use fp_transport::Payload;
 use fp_types::{ArrayKind, Region, StepId};
+use std::sync::Arc;
 
 impl StepWriter {
     /// Puts a copy of a block as bytes, made in the pool. The variable may be of any kind and of any element type, known
@@ -53,6 +56,31 @@ impl StepWriter {
             }
             None => self.open.put_owned(variable, region, owner),
         }
+    }
+
+    /// Puts a block whose bytes are in no memory: a file has them, for example. Nothing is copied, and they count to no
+    /// bound of bytes. Whoever asks for the block is sent what `stored` reads then, over shared memory as well: a view
+    /// of it is a copy. The drop of `stored` is the release.
+    ///
+    /// What has to be in memory is read at once, and put as by [`StepWriter::put_bytes`]. That is a block from which this
+    /// side derives something, a scalar, a truth value, a record, and a block of at most 4096 bytes.
+    ///
+    /// # Errors
+    /// As [`StepWriter::put_bytes`]; and what has to be in memory and cannot be read.
+    pub fn put_stored(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        stored: Arc<dyn StoredBytes>,
+    ) -> Result<(), PutError> {
+        if self.open.has_to_be_in_memory(variable, stored.len_bytes()) {
+            let bytes = stored.read().map_err(|error| self.open.unreadable(variable, error))?;
+            return self.put_bytes(variable, region, &bytes);
+        }
+        let len_bytes = usize::try_from(stored.len_bytes()).unwrap_or(usize::MAX);
+        self.open.admit_len(variable, region, len_bytes)?;
+        let block = self.wanted(variable.name()).then_some(BlockBytes::Stored(stored));
+        self.open.note_bytes(variable, region, block)
     }
 
     /// Lends memory for the bytes of a block: to be filled and given to [`StepWriter::put_loan`], without a copy. Its

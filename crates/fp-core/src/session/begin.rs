@@ -20,6 +20,8 @@ pub(crate) struct Beginning<'a> {
     counted: Instant,
     /// What other streams of the process hold.
     elsewhere_bytes: u64,
+    /// Whether its blocks take no memory, so that no room for them is waited for.
+    is_stored: bool,
 }
 
 impl Drop for Beginning<'_> {
@@ -35,7 +37,7 @@ impl Drop for Beginning<'_> {
 impl<'a> Beginning<'a> {
     pub(crate) fn new(shared: &'a PublisherSession) -> Self {
         let started = Instant::now();
-        Self { shared, started, waits_for: None, counted: started, elsewhere_bytes: 0 }
+        Self { shared, started, waits_for: None, counted: started, elsewhere_bytes: 0, is_stored: false }
     }
 
     /// Counts the wait since the last time, for what was waited for since.
@@ -62,7 +64,7 @@ impl<'a> Beginning<'a> {
             return Ok(Err(BeginError::Coordinator { stream: stream(), what: what.clone() }));
         }
         let allowance = self.shared.server.room.allowance();
-        state.machine.set_room_bytes(allowance.room_bytes);
+        state.machine.set_room_bytes(if self.is_stored { u64::MAX } else { allowance.room_bytes });
         match state.machine.begin_step(now) {
             Ok(Begin::Started(begun)) => Ok(Ok(begun)),
             Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until, allowance),
@@ -112,8 +114,9 @@ impl<'a> Beginning<'a> {
 }
 
 /// Begins a step, waiting as long as it may.
-pub(crate) fn begin(shared: &PublisherSession) -> Result<BegunStep, BeginError> {
+pub(crate) fn begin(shared: &PublisherSession, is_stored: bool) -> Result<BegunStep, BeginError> {
     let mut beginning = beginning(shared)?;
+    beginning.is_stored = is_stored;
     // After a small step `end` has heard what came already. Where the next one may not begin at once, the news is heard
     // first: no policy may drop a step for room that is there.
     let caught_up = shared.caught_up.swap(false, Ordering::Relaxed) || shared.endpoint.is_crowded();

@@ -236,6 +236,7 @@ impl PublisherSession {
         config.limit_wait = options.limit_wait;
         config.reserve_steps = options.reserve_steps;
         config.precious_first = options.precious_first;
+        config.least_limit_steps = options.least_limit_steps;
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);

@@ -1,6 +1,6 @@
 //! Where selected elements lie, if that is one part of one block in memory that is shared.
 
-use crate::data::taker::fetch::locate;
+use crate::data::taker::fetch::locate::{self, Located};
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::error::ReadError;
 use crate::step::held::HeldStep;
@@ -20,6 +20,9 @@ pub(crate) fn placed(
     let Some((_, range)) = planned.contiguous().filter(|_| is_elsewhere) else {
         return Ok(None);
     };
-    let placed = locate::locate(held.taker(), planned, limit)?;
-    Ok(placed.and_then(|block| block.slice(range)))
+    Ok(match locate::locate(held.taker(), planned, limit)? {
+        Some(Located::Block(block)) => block.slice(range),
+        Some(Located::Part(part)) => Some(part),
+        None => None,
+    })
 }

@@ -2,6 +2,7 @@
 //!
 //! [`StepReader`] is a thin face over the free functions of this folder. These take the held step, never the handle.
 
+pub(crate) mod bytes;
 pub(crate) mod convert;
 pub(crate) mod fetch;
 pub(crate) mod fill;
@@ -37,7 +38,7 @@ use crate::value::view::View;
 use fp_proto::message::ScalarValue;
 #[cfg(feature = "ndarray")]
 use fp_types::MemoryOrder;
-use fp_types::{ArrayKind, BlockId, Dtype, Epoch, Region, Shape, StepId};
+use fp_types::{BlockId, Dtype, Epoch, Region, Shape, StepId};
 #[cfg(feature = "ndarray")]
 use ndarray::{ArrayD, IxDyn, ShapeBuilder as _};
 use std::sync::Arc;
@@ -311,36 +312,6 @@ impl StepReader {
             let expected = shape.iter().product::<usize>() as u64;
             self.held.misuse(Misuse::WrongLen { step: self.step(), variable, region, expected, found })
         })
-    }
-
-    /// The selected elements as bytes, with their type and the shape of the array that they are: for those who learn it
-    /// at run time. They lie densely in the order that the selection asks for.
-    ///
-    /// Records have the type [`Dtype::Bytes`], and their bytes are those of [`StepReader::records`]: fixed parts first,
-    /// and then what their lists and texts refer to. Those of a text are UTF-8.
-    /// [`StepWriter::put_bytes`](crate::StepWriter::put_bytes) takes them.
-    ///
-    /// # Errors
-    /// As [`StepReader::get`].
-    pub fn get_bytes(
-        &self,
-        variable: &str,
-        selection: impl Into<Select>,
-    ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
-        let select = selection.into();
-        let planned = source::planned(&self.held, Request::new(variable, &select, self.held.deadline()))?;
-        if planned.def.dtype.size_bytes().is_none() && planned.def.kind == ArrayKind::Scalar {
-            // A text or a record: it came with the announcement, and has its own length.
-            let bytes = self.held.value(variable)?.bytes.clone();
-            return Ok((planned.def.dtype, planned.plan.result_shape(), bytes));
-        }
-        if planned.def.dtype == Dtype::Bytes {
-            let records = self.records(variable, select)?;
-            return Ok((planned.def.dtype, *records.shape(), records.into_bytes()));
-        }
-        let mut bytes = vec![0; planned.len_bytes().unwrap_or(usize::MAX)];
-        fill::fill(&self.held, &planned, &mut bytes, self.held.deadline())?;
-        Ok((planned.def.dtype, planned.plan.result_shape(), bytes))
     }
 
     /// Several gets that are fetched together: one message to each owner.

@@ -67,6 +67,8 @@ counters! {
     gathered_bytes,
     /// Bytes copied out of shared or received memory into the application's.
     get_copied_bytes,
+    /// Bytes of stored blocks that were read as somebody asked for them.
+    stored_read_bytes,
     /// Bytes received straight into the application's memory.
     received_bytes,
     /// Bytes received into memory of ours first.

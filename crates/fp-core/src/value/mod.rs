@@ -19,5 +19,6 @@ pub(crate) mod packed;
 pub(crate) mod select;
 pub(crate) mod step_hold;
 pub(crate) mod stopwatch;
+pub(crate) mod stored_bytes;
 pub(crate) mod variable;
 pub(crate) mod view;

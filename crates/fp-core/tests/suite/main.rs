@@ -43,6 +43,7 @@ mod sent;
 mod sharing;
 mod signals;
 mod smoke;
+mod stored;
 mod sync;
 mod tasks;
 mod texts;

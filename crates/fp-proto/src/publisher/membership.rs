@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// A subscriber cohort asks for a subscription.
-pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) {
+pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, mut ask: Ask) {
     if machine.phase == Phase::Opening {
         machine.wire.set_role(from, Role::Early);
         if let Some(lead) = &mut machine.lead {
@@ -26,6 +26,7 @@ pub(crate) fn subscribe(machine: &mut PublisherMachine, from: PeerId, ask: Ask) 
     if machine.wire.role(from).is_none() {
         return;
     }
+    allow(machine, &mut ask.spec);
     match subscription_for(machine, from, &ask) {
         Ok(subscription) => add_member(machine, from, subscription, ask),
         Err(reason) => {
@@ -218,8 +219,9 @@ pub(crate) fn reselect(
     machine: &mut PublisherMachine,
     from: PeerId,
     member: MemberId,
-    spec: SubscriptionSpec,
+    mut spec: SubscriptionSpec,
 ) {
+    allow(machine, &mut spec);
     let Some(lead) = &machine.lead else { return };
     let Some(subscription) = lead.members.get(&member).map(|known| known.subscription) else { return };
     let Some(served) = lead.served.get(&subscription) else { return };
@@ -331,6 +333,14 @@ pub(crate) fn unassigned(machine: &PublisherMachine, subscription: SubscriptionI
         let gone = served.accounted.map_or(0, |next| first.0.saturating_sub(next.0));
         gone + served.skipped + served.queue.iter().map(|queued| queued.skipped + 1).sum::<u64>()
     })
+}
+
+/// A publisher whose steps cost it little lets those lag behind who would hold it up. A bound of 0 stays what it is: an
+/// error.
+fn allow(machine: &PublisherMachine, spec: &mut SubscriptionSpec) {
+    if spec.policy.waits() && spec.limit_steps > 0 && !mutated!(machine.wire, LeastLimitIgnored) {
+        spec.limit_steps = spec.limit_steps.max(machine.config.least_limit_steps);
+    }
 }
 
 fn check_spec(machine: &PublisherMachine, spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason> {

@@ -5,14 +5,31 @@ use crate::error::misuse::Misuse;
 use crate::publisher::open_step::OpenStep;
 use crate::publisher::open_step::records::NO_TEXTS;
 use crate::value::variable::Variable;
+use fp_proto::data::EAGER_BYTES;
 use fp_transport::Payload;
 use fp_types::record::Records;
 use fp_types::{ArrayKind, Dtype, Region};
+use std::io;
 
 impl OpenStep {
     /// Whether a block of this variable is to be stored.
     pub(crate) fn wants(&self, variable: &str) -> bool {
         self.keeps(variable) || (self.kept && self.sending.takes(variable))
+    }
+
+    /// Whether a block cannot stay outside of memory: something is made of it here, or it travels with the announcement.
+    pub(crate) fn has_to_be_in_memory(&self, variable: &Variable, len_bytes: u64) -> bool {
+        let name = variable.name();
+        let is_used = self.kept && (self.deriving.takes(name) || self.sending.takes(name));
+        let is_checked = variable.records().is_some() || variable.def.dtype == Dtype::Bool;
+        is_used || is_checked || variable.def.kind == ArrayKind::Scalar || len_bytes <= EAGER_BYTES
+    }
+
+    /// A block that has to be in memory cannot be read.
+    pub(crate) fn unreadable(&self, variable: &Variable, source: io::Error) -> PutError {
+        self.note_failure(|| source.to_string());
+        let (stream, variable) = (self.shared.stream.clone(), variable.name().to_owned());
+        PutError::Unreadable { stream, step: self.step, variable, source }
     }
 
     /// Everything that can be wrong with the bytes of a block, before anything is copied.

@@ -1,7 +1,7 @@
 //! What is asked to be derived of a step, and from which blocks: these are remembered as they are put. What may not be
 //! derived is told, and its inputs are left to those who can derive it themselves.
 
-use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::error::PutError;
 use crate::publisher::open_step::OpenStep;
 use crate::session::deployer::Offers;
@@ -87,7 +87,7 @@ impl StepDerivations {
         self.asked.keys().map(String::as_str)
     }
 
-    fn takes(&self, variable: &str) -> bool {
+    pub(crate) fn takes(&self, variable: &str) -> bool {
         self.inputs.contains_key(variable)
     }
 
@@ -152,7 +152,8 @@ impl OpenStep {
         self.check_bound(len_bytes as u64).map_err(Box::new)?;
         for Input { index, region, payload, .. } in unkept() {
             let (def, payload) = (put.def.clone(), payload.clone());
-            let block = StoredBlock { def, index: *index, region: *region, payload };
+            let bytes = BlockBytes::Memory(payload);
+            let block = StoredBlock { def, index: *index, region: *region, bytes };
             self.shared.server.store(self.step, block);
         }
         self.len_bytes += len_bytes as u64;

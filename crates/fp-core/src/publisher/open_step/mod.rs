@@ -7,7 +7,7 @@ mod derive_round;
 pub(crate) mod records;
 mod transform;
 
-use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::error::PutError;
 use crate::error::misuse::Misuse;
 use crate::publisher::open_step::derive::StepDerivations;
@@ -328,7 +328,20 @@ impl OpenStep {
         let put = payload.as_ref().map(Payload::as_slice).unwrap_or_default();
         bool_check::check(&variable.def, put).map_err(|misuse| self.misuse(misuse))?;
         let payload = payload.and_then(|payload| self.remember(variable, region, payload));
-        let bytes = payload.as_ref().map_or(0, Payload::len) as u64;
+        self.note_bytes(variable, region, payload.map(BlockBytes::Memory))
+    }
+
+    /// As [`OpenStep::note`], of bytes from which nothing is derived.
+    pub(crate) fn note_bytes(
+        &mut self,
+        variable: &Variable,
+        region: &Region,
+        block: Option<BlockBytes>,
+    ) -> Result<(), PutError> {
+        let bytes = match &block {
+            Some(BlockBytes::Memory(payload)) => payload.len() as u64,
+            Some(BlockBytes::Stored(_)) | None => 0,
+        };
         self.check_bound(bytes)?;
         let put = match self.puts.get_mut(variable.name()) {
             Some(put) if put.def.origin == variable.def.origin => put,
@@ -339,25 +352,35 @@ impl OpenStep {
         let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
         put.add(region);
         put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;
-        if let Some(payload) = payload {
-            Counters::add(&self.shared.counters.payload_bytes, payload.len());
-            let block = StoredBlock { def: put.def.clone(), index, region: *region, payload };
+        if let Some(bytes) = block {
+            let block = StoredBlock { def: put.def.clone(), index, region: *region, bytes };
+            let counter = &self.shared.counters.payload_bytes;
+            Counters::add(counter, usize::try_from(block.len_bytes()).unwrap_or(usize::MAX));
             self.shared.server.store(self.step, block);
         }
         Ok(())
     }
 }
 
-impl Drop for OpenStep {
-    fn drop(&mut self) {
-        if self.left || self.shared.endpoint.is_forked() {
+impl OpenStep {
+    /// Nobody gets the step.
+    pub(crate) fn abandon(&mut self) {
+        if std::mem::replace(&mut self.left, true) || self.shared.endpoint.is_forked() {
             return;
         }
         let step = self.step;
-        let stream = &self.shared.stream;
-        tracing::warn!(%stream, %step, "the step was given up before its end: nobody gets it");
         // The stream may be lost already; then there is nothing to abandon.
         let _ = self.shared.endpoint.drive(|state, now| state.machine.abandon_step(now, step));
         self.shared.server.free(step, false);
+    }
+}
+
+impl Drop for OpenStep {
+    fn drop(&mut self) {
+        if !self.left && !self.shared.endpoint.is_forked() {
+            let (stream, step) = (&self.shared.stream, self.step);
+            tracing::warn!(%stream, %step, "the step was given up before its end: nobody gets it");
+        }
+        self.abandon();
     }
 }

@@ -338,7 +338,8 @@ fn placed() -> Vec<PlacedBlock> {
 /// Every message of the data plane.
 pub(crate) fn data() -> Vec<DataMessage> {
     let wanted = |push| WantedVariable { name: "T".to_owned(), push };
-    let gone = [GoneReason::Step, GoneReason::Block, GoneReason::Part, GoneReason::NoRoom];
+    let gone =
+        [GoneReason::Step, GoneReason::Block, GoneReason::Part, GoneReason::NoRoom, GoneReason::Unreadable];
     let mut messages = vec![
         DataMessage::Want {
             subscription: SUBSCRIPTION,

@@ -21,7 +21,7 @@ impl Oracle {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
         let plan = self.publishers.get(&publisher).map(|truth| &truth.plan);
         let lowest = named.zip(plan).and_then(|(truth, plan)| truth.lowest_of(plan));
-        let spec = named.map(|truth| (truth.spec.clone(), truth.plan.has));
+        let spec = named.zip(plan).map(|(truth, plan)| (plan.allowed(&truth.spec), truth.plan.has));
         let right = named.is_some_and(|truth| truth.plan.size == size);
         self.demand(right, Rule::WhoIsAttachedIsKnown, || {
             format!("{publisher}: {label} of {size} ranks joined")

@@ -20,6 +20,8 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_peers(scenario, &mut stream(29));
     draw_shortage(scenario, &mut stream(31));
     draw_long_hold(scenario, &mut stream(37));
+    // More than anybody asks for, or less than some.
+    scenario.publishers[0].least_limit_steps = stream(47).pick(&[0, 0, 0, 2, 4, 7]);
 }
 
 /// Most scenarios have more than one subscription, and more than one kind of policy.

@@ -62,6 +62,8 @@ pub(crate) struct PublisherPlan {
     pub(crate) tight_rank: Option<(Rank, u64)>,
     pub(crate) reserve_steps: u32,
     pub(crate) precious_first: bool,
+    /// Live steps that whoever makes it wait may have.
+    pub(crate) least_limit_steps: u32,
     pub(crate) limit_subscriptions: u32,
     pub(crate) limit_peer_subscriptions: u32,
     /// While its lead is short of memory, if it ever is.
@@ -99,6 +101,18 @@ pub(crate) enum Numbers {
 }
 
 impl PublisherPlan {
+    /// What somebody who asks for this has here.
+    pub(crate) fn allowed(&self, spec: &SubscriptionSpec) -> SubscriptionSpec {
+        let lossless_or_slow = match spec.policy {
+            QueuePolicy::EveryStep { .. } | QueuePolicy::EveryKth { .. } | QueuePolicy::WaitAtMost { .. } => {
+                true
+            }
+            QueuePolicy::DropOldest | QueuePolicy::DropNewest | QueuePolicy::LatestOnly => false,
+        };
+        let least = if lossless_or_slow { self.least_limit_steps } else { 0 };
+        SubscriptionSpec { limit_steps: spec.limit_steps.max(least), ..spec.clone() }
+    }
+
     /// The number of its first step.
     pub(crate) fn first(&self) -> StepId {
         self.first_step.unwrap_or_default()
@@ -312,6 +326,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         tight_rank: None,
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
         precious_first: prng.chance(30),
+        least_limit_steps: 0,
         limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),
         limit_peer_subscriptions: u32::MAX,
         short: None,

@@ -187,6 +187,7 @@ impl World {
         };
         config.reserve_steps = plan.reserve_steps;
         config.precious_first = plan.precious_first;
+        config.least_limit_steps = plan.least_limit_steps;
         config.limit_subscriptions = plan.limit_subscriptions;
         config.limit_peer_subscriptions = plan.limit_peer_subscriptions;
         config.limit_wait = plan.limit_wait;

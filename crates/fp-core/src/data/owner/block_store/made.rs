@@ -3,7 +3,7 @@
 //! who ask share them.
 
 use crate::coordinator::workers;
-use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::data::owner::block_store::made_task::{MadeOne, MakeProblem, MakeTask, Results, Source};
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::subscriber_link::SubscriberLink;
@@ -129,7 +129,7 @@ impl BlockStore {
         let source = |&index: &u32| {
             let block = find(&wish.variable, index)?;
             let parts = parts.as_ref().and_then(|parts| find(&parts.name, index));
-            let (fixed, parts) = (block.payload.clone(), parts.map(|parts| parts.payload.clone()));
+            let (fixed, parts) = (block.bytes.clone(), parts.map(|parts| parts.bytes.clone()));
             Some(Source { index, region: block.region, fixed, parts })
         };
         let sources = missing.iter().map(source).collect::<Option<Vec<_>>>()?;
@@ -231,9 +231,14 @@ impl BlockStore {
         Counters::add(&self.counters.derived_bytes, block.as_bytes().len());
         self.room.store_made(len_bytes);
         stored.made_bytes += len_bytes;
-        stored.blocks.push(StoredBlock { def: def.clone(), index, region, payload: fixed });
+        stored.blocks.push(StoredBlock { def: def.clone(), index, region, bytes: BlockBytes::Memory(fixed) });
         if let Some(def) = def.parts().map(Arc::new) {
-            stored.blocks.push(StoredBlock { def, index, region: parts_region, payload: parts });
+            stored.blocks.push(StoredBlock {
+                def,
+                index,
+                region: parts_region,
+                bytes: BlockBytes::Memory(parts),
+            });
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The work itself: blocks of records through transforms, by a thread that may wait for these.
 
 use crate::coordinator::workers::Task;
+use crate::data::owner::block::BlockBytes;
 use crate::data::owner::block_store::BlockStore;
 use crate::error::record_block::RecordBlockError;
 use crate::error::transform::TransformProblem;
@@ -10,6 +11,7 @@ use fp_transform::{CallError, DeriveError, PoolError, Transforms};
 use fp_transport::Payload;
 use fp_types::record::RecordSchema;
 use fp_types::{ArrayKind, Region, Shape, StepId, VariableDef, VariableOrigin};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
 
@@ -24,6 +26,8 @@ pub(crate) enum MakeProblem {
     Array(#[from] DeriveError),
     #[error(transparent)]
     Records(#[from] RecordBlockError),
+    #[error("the records cannot be read: {0}")]
+    Unreadable(#[from] io::Error),
     #[error("the step is gone")]
     Gone,
     #[error("it ended in a panic")]
@@ -38,16 +42,22 @@ pub(crate) enum MakeProblem {
 pub(crate) struct Source {
     pub(crate) index: u32,
     pub(crate) region: Region,
-    pub(crate) fixed: Payload,
+    pub(crate) fixed: BlockBytes,
     /// What the fixed parts refer to.
-    pub(crate) parts: Option<Payload>,
+    pub(crate) parts: Option<BlockBytes>,
 }
 
 impl Source {
     /// A copy: a transform that is stuck keeps what it got, which must never be memory that another step is put into.
-    fn records(&self) -> Payload {
-        let parts = self.parts.as_ref().map(Payload::as_slice).unwrap_or_default();
-        Payload::from_owner([self.fixed.as_slice(), parts].concat())
+    fn records(&self) -> Result<Payload, MakeProblem> {
+        let mut records = Vec::new();
+        for bytes in [Some(&self.fixed), self.parts.as_ref()].into_iter().flatten() {
+            match bytes {
+                BlockBytes::Memory(payload) => records.extend_from_slice(payload.as_slice()),
+                BlockBytes::Stored(stored) => records.append(&mut stored.read()?),
+            }
+        }
+        Ok(Payload::from_owner(records))
     }
 }
 
@@ -131,7 +141,7 @@ impl MakeTask {
             return Err(MakeProblem::Gone);
         }
         let mut shape = Shape::new(*source.region.count()).map_err(DeriveError::from)?;
-        let (mut bytes, mut count, mut schema) = (source.records(), 0, &self.schema);
+        let (mut bytes, mut count, mut schema) = (source.records()?, 0, &self.schema);
         for leg in legs {
             let applied = leg.run((shape, self.def.order), bytes)?;
             (count, schema) = (applied.count, &leg.given);
@@ -158,7 +168,7 @@ impl MakeProblem {
             }))) => {
                 matches!(source, PoolError::Full { .. } | PoolError::Busy { .. })
             }
-            Self::NoRoom { .. } | Self::TooManyTypes | Self::Gone => true,
+            Self::NoRoom { .. } | Self::TooManyTypes | Self::Gone | Self::Unreadable(_) => true,
             Self::NotOffered { .. } | Self::Apply(_) | Self::Array(_) | Self::Records(_) | Self::Panicked => {
                 false
             }

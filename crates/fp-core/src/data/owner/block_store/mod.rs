@@ -5,6 +5,7 @@ mod link_report;
 mod made;
 mod made_task;
 mod placing;
+mod reading;
 mod reclaim;
 mod registering;
 #[cfg(test)]
@@ -26,6 +27,7 @@ use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
+use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +51,8 @@ pub(crate) struct StoredStep {
     pub(crate) exported: BTreeMap<usize, InprocKey>,
     /// Processes that were told where its segments are.
     pub(crate) seen: BTreeMap<u32, ProcessWatch>,
+    /// What is dropped with it.
+    beside: Vec<Box<dyn Any + Send + Sync>>,
 }
 
 impl StoredStep {
@@ -58,6 +62,18 @@ impl StoredStep {
 
     fn is_unjudged(&self, want: &Want) -> bool {
         self.unjudged.binary_search(&want.subscription).is_ok()
+    }
+
+    /// The places of the blocks of which these are parts; `None` if one of them is not here.
+    fn find(&self, pieces: &[BlockPart]) -> Option<Vec<usize>> {
+        let known = (0..).zip(&self.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
+        let known: BTreeMap<(&str, u32), usize> = known.collect();
+        pieces.iter().map(|piece| known.get(&(&*piece.variable, piece.block)).copied()).collect()
+    }
+
+    /// Whether one of these blocks is in no memory.
+    fn are_stored(&self, blocks: &[usize]) -> bool {
+        blocks.iter().filter_map(|&at| self.blocks.get(at)).any(|block| block.stored().is_some())
     }
 }
 
@@ -153,6 +169,7 @@ impl BlockStore {
             made_bytes: 0,
             exported: BTreeMap::new(),
             seen: BTreeMap::new(),
+            beside: Vec::new(),
         };
         self.lock().steps.insert(step, stored);
         arena
@@ -168,9 +185,20 @@ impl BlockStore {
         wants.any(|want| stored.keeps(want) && want.variables.iter().any(|wanted| wanted.name == variable))
     }
 
+    /// Keeps something beside the blocks of a step, if these are kept.
+    pub(crate) fn keep_beside(&self, step: StepId, what: Box<dyn Any + Send + Sync>) {
+        let mut inner = self.lock();
+        let Some(stored) = inner.steps.get_mut(&step) else {
+            // Dropped without the lock.
+            drop(inner);
+            return drop(what);
+        };
+        stored.beside.push(what);
+    }
+
     pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
         if let Some(stored) = self.lock().steps.get_mut(&step) {
-            self.room.store(block.payload.len() as u64);
+            self.room.store(block.memory_bytes());
             stored.blocks.push(block);
         }
     }
@@ -187,7 +215,7 @@ impl BlockStore {
     }
 
     /// The bytes of a part of a block, in the block's own memory order, from where they lie if the runs are long.
-    fn gather(&self, block: &StoredBlock, part: &Part) -> Option<Vec<Payload>> {
+    fn gather(&self, block: &StoredBlock, payload: &Payload, part: &Part) -> Option<Vec<Payload>> {
         let size = block.size();
         let local = local_region(&block.region)?;
         let source = DenseArray::new(local, block.def.order);
@@ -208,9 +236,9 @@ impl BlockStore {
             |run: &Run| (run.source_offset as usize * size)..((run.source_offset + run.len) as usize * size);
         let long = runs.iter().all(|run| run.len * size as u64 >= GATHER_BYTES) || runs.len() == 1;
         if long {
-            return runs.iter().map(|run| block.payload.slice(bytes(run))).collect();
+            return runs.iter().map(|run| payload.slice(bytes(run))).collect();
         }
-        let whole = block.payload.as_slice();
+        let whole = payload.as_slice();
         let mut gathered = Vec::with_capacity(runs.iter().map(|run| run.len as usize * size).sum());
         for run in &runs {
             gathered.extend_from_slice(whole.get(bytes(run))?);
@@ -259,7 +287,7 @@ impl BlockStore {
                 }
                 DataMessage::Fetch { request, step, pieces } => {
                     served.count_answer()?;
-                    self.fetch(steps, served, request, step, &pieces)?
+                    self.fetch(steps, (token, served), request, step, pieces)?
                 }
                 DataMessage::Describe { request, fingerprint } => {
                     served.count_answer()?;
@@ -296,28 +324,44 @@ impl BlockStore {
     fn fetch(
         &self,
         steps: &mut StepMap<StoredStep>,
-        served: &mut SubscriberLink,
+        (token, served): (u64, &mut SubscriberLink),
         request: u64,
         step: StepId,
-        pieces: &[BlockPart],
+        pieces: Vec<BlockPart>,
     ) -> Result<(), LinkError> {
         let Some(stored) = steps.get_mut(&step).filter(|stored| stored.ended) else {
             return self.answer_gone(served, Some(request), step, GoneReason::Step);
         };
-        let known = (0..).zip(&stored.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
-        let known: BTreeMap<(&str, u32), usize> = known.collect();
-        let find = |piece: &BlockPart| known.get(&(&*piece.variable, piece.block)).copied();
-        let Some(found) = pieces.iter().map(find).collect::<Option<Vec<usize>>>() else {
+        let Some(found) = stored.find(&pieces) else {
             return self.answer_gone(served, Some(request), step, GoneReason::Block);
         };
+        if stored.are_stored(&found) {
+            return self.read_later((step, stored), (token, served), request, pieces);
+        }
         if served.link.transport().shares_memory() {
             let mut chosen = found;
             chosen.sort_unstable();
             chosen.dedup();
             return self.place(step, Some(request), stored, &chosen, served);
         }
-        let gathered =
-            pieces.iter().zip(found).map(|(piece, at)| self.gather(stored.blocks.get(at)?, &piece.part));
+        self.send_pieces((step, stored), served, request, (&pieces, &BTreeMap::new()))
+    }
+
+    /// Answers with the parts of blocks that were asked for, copied or from where they lie.
+    fn send_pieces(
+        &self,
+        (step, stored): (StepId, &StoredStep),
+        served: &mut SubscriberLink,
+        request: u64,
+        (pieces, read): (&[BlockPart], &BTreeMap<usize, Payload>),
+    ) -> Result<(), LinkError> {
+        let Some(found) = stored.find(pieces) else {
+            return self.answer_gone(served, Some(request), step, GoneReason::Block);
+        };
+        let gathered = pieces.iter().zip(found).map(|(piece, at)| {
+            let block = stored.blocks.get(at)?;
+            self.gather(block, block.payload().or_else(|| read.get(&at))?, &piece.part)
+        });
         let Some(body) = gathered.collect::<Option<Vec<_>>>() else {
             return self.answer_gone(served, Some(request), step, GoneReason::Part);
         };

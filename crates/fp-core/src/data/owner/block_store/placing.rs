@@ -1,6 +1,6 @@
 //! Telling subscribers where blocks are: as a step ends, as they say what they want, and when they ask.
 
-use crate::data::owner::block::StoredBlock;
+use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
@@ -87,12 +87,12 @@ impl BlockStore {
         served: &mut SubscriberLink,
     ) -> Result<Option<Place>, LinkError> {
         let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
-        let len = block.payload.len() as u64;
-        if len <= EAGER_BYTES {
-            return Ok(Some(Place::Inline { bytes: block.payload.as_slice().to_vec() }));
+        let Some(payload) = block.payload() else { return Ok(None) };
+        if payload.len() as u64 <= EAGER_BYTES {
+            return Ok(Some(Place::Inline { bytes: payload.as_slice().to_vec() }));
         }
         if served.link.is_inproc() {
-            let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(block.payload.clone()));
+            let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(payload.clone()));
             return Ok(Some(Place::Inproc { key: key.0 }));
         }
         let Some(location) = self.located(&stored.arena, block) else { return Ok(None) };
@@ -106,12 +106,14 @@ impl BlockStore {
         Ok(Some(Place::Segment { segment, offset, len: location.len }))
     }
 
-    /// Where a peer finds a block, once it is in shareable memory; `None` if there is no room for that.
+    /// Where a peer finds a block, once it is in shareable memory; `None` if there is no room for that, or it is in no
+    /// memory.
     pub(crate) fn located(&self, arena: &Arena, block: &mut StoredBlock) -> Option<Location> {
-        if block.payload.location().is_none() {
-            block.payload = self.shareable(arena, block.payload.as_slice())?;
+        let payload = block.payload()?;
+        if payload.location().is_none() {
+            block.bytes = BlockBytes::Memory(self.shareable(arena, payload.as_slice())?);
         }
-        block.payload.location()
+        block.payload()?.location()
     }
 
     /// Copies owned memory into the pool, counted.
@@ -153,7 +155,8 @@ impl StoredStep {
         };
         let shares = served.is_placed_to();
         let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);
-        let places = |block: &StoredBlock| shares || block.payload.len() as u64 <= EAGER_BYTES;
+        let places =
+            |block: &StoredBlock| block.payload().is_some() && (shares || block.len_bytes() <= EAGER_BYTES);
         let is_told = |block: &StoredBlock| wanted(block) && places(block);
         (0..).zip(&self.blocks).filter(|(_, block)| is_told(block)).map(|(at, _)| at).collect()
     }

@@ -1,5 +1,6 @@
 //! How steps and data links end: no memory is lent again that somebody may still see.
 
+use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made;
 use crate::data::owner::block_store::{BlockStore, Inner};
 use fp_transport::inproc;
@@ -17,7 +18,7 @@ impl BlockStore {
         for key in stored.exported.values() {
             inproc::withdraw(*key);
         }
-        let len_bytes = stored.blocks.iter().map(|block| block.payload.len() as u64).sum();
+        let len_bytes = stored.blocks.iter().map(StoredBlock::memory_bytes).sum();
         let made_bytes = stored.made_bytes;
         if retire {
             stored.arena.retire(stored.seen.values().cloned().collect());

@@ -48,7 +48,7 @@ impl BlockStore {
         let Ok(registrar) = served.link.memory_registrar() else { return missing };
         for at in stored.wanted_by(served) {
             let Some(block) = stored.blocks.get_mut(at) else { continue };
-            if block.payload.len() as u64 <= EAGER_BYTES {
+            if block.len_bytes() <= EAGER_BYTES {
                 continue;
             }
             let Some(location) = self.located(&stored.arena, block) else { continue };
@@ -137,7 +137,7 @@ impl Task for RegisterTask {
 mod tests {
     use super::*;
     use crate::coordinator::DataServer;
-    use crate::data::owner::block::StoredBlock;
+    use crate::data::owner::block::{BlockBytes, StoredBlock};
     use crate::data::owner::block_store::testing::{link_of, server};
     use fp_proto::data::{BlockPart, DataMessage, PlacedBlock, WantedVariable};
     use fp_proto::message::MemberId;
@@ -178,7 +178,7 @@ mod tests {
         let payload = arena.loan(LEN as usize, 64).expect("room").freeze();
         let region = Region::new([0], [LEN]).unwrap();
         let def = Arc::new(VariableDef::local_array("x", Dtype::U8, 1));
-        server.store(StepId(step), StoredBlock { def, index: 0, region, payload });
+        server.store(StepId(step), StoredBlock { def, index: 0, region, bytes: BlockBytes::Memory(payload) });
     }
 
     /// Says over a link that everything of x is wanted.

@@ -94,9 +94,12 @@ impl BlockStore {
         for wanted in &want.variables {
             let Some(selection) = &wanted.push else { continue };
             for block in stored.blocks.iter().filter(|block| block.def.name == wanted.name) {
-                let large = block.payload.len() as u64 > EAGER_BYTES;
-                let Some(part) = wanted_part(block, selection).filter(|_| large) else { continue };
-                let Some(bytes) = self.gather(block, &part) else { continue };
+                // What is in no memory is read for who asks.
+                let Some(payload) = block.payload().filter(|_| block.len_bytes() > EAGER_BYTES) else {
+                    continue;
+                };
+                let Some(part) = wanted_part(block, selection) else { continue };
+                let Some(bytes) = self.gather(block, payload, &part) else { continue };
                 body.extend(bytes);
                 pieces.push(BlockPart { variable: wanted.name.clone(), block: block.index, part });
             }
@@ -118,7 +121,7 @@ impl BlockStore {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::owner::block::StoredBlock;
+    use crate::data::owner::block::{BlockBytes, StoredBlock};
     use crate::data::owner::block_store::testing::{link_of, server};
     use fp_proto::data::WantedVariable;
     use fp_transport::{Link, Payload};
@@ -150,7 +153,7 @@ mod tests {
         let def = VariableDef::local_array("x", Dtype::U8, 1).into();
         let region = Region::new([0], [3]).expect("a region");
         let payload = Payload::from_owner(vec![1, 2, 3]);
-        server.store(step, StoredBlock { def, index: 0, region, payload });
+        server.store(step, StoredBlock { def, index: 0, region, bytes: BlockBytes::Memory(payload) });
         server.end(step);
     }
 

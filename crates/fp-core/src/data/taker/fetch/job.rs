@@ -170,7 +170,7 @@ impl Job<'_, '_, '_> {
     pub(crate) fn guard(
         &mut self,
         errand: &mut Errand,
-        stage: impl Fn(&mut Self, &mut Errand) -> Result<(), OwnerError>,
+        mut stage: impl FnMut(&mut Self, &mut Errand) -> Result<(), OwnerError>,
     ) -> Result<(), ReadError> {
         match stage(self, errand) {
             Ok(()) => Ok(()),

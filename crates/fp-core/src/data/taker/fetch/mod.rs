@@ -62,6 +62,9 @@ fn gone(reason: GoneReason) -> &'static str {
         GoneReason::Block => "the block was never stored: nobody had subscribed to it",
         GoneReason::Part => "the block has no such part",
         GoneReason::NoRoom => "no room to share it: limits of memory or descriptors",
+        GoneReason::Unreadable => {
+            "its bytes are in a file that could not be read: the publisher's log says why"
+        }
     }
 }
 

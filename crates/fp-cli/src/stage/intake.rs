@@ -1,0 +1,404 @@
+//! One rank of a relay: takes its part of each step, lets go of it at once, and publishes it again.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fp_core::{
+    BlockId, Cohort, Dtype, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions,
+    QueuePolicy, Rank, Region, Select, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber,
+    SubscriberOptions, VariableInfo, VariableOrigin,
+};
+use fp_spool::BlockHead;
+
+use super::relay::{Beginning, Relay};
+use super::shelf::{Shelf, ShelvedStep};
+use crate::failure::Failure;
+use crate::interrupt::NOTICE;
+use crate::recorded_step;
+
+/// Steps that may be missing before one, so that numbers go on. Behind a longer gap the staged stream opens anew.
+const LIMIT_GAP: u64 = 100_000;
+
+/// How long a subscriber may hold up a staged stream that has no room left: it is no simulation that waits.
+const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why a staged stream is over.
+enum Over {
+    /// The stream that is taken has ended so.
+    Ended(EndReason),
+    /// The step that came begins another count.
+    Anew,
+    /// The user has seen enough, or another rank failed.
+    Stopped,
+}
+
+/// A block of this rank.
+struct OwnBlock<'a> {
+    info: &'a VariableInfo,
+    /// The place of its variable among those of the step.
+    variable: u32,
+    block: BlockId,
+    region: Region,
+    select: Select,
+}
+
+/// One rank of a relay.
+pub(super) struct Intake<'a> {
+    relay: &'a Relay,
+    beginning: &'a Beginning,
+    rank: Rank,
+    /// A step that was taken, and not published yet.
+    pending: Option<StepReader>,
+    /// Steps on disk that are to be published first.
+    kept: BTreeSet<StepId>,
+    /// The number of the next step.
+    next: StepId,
+}
+
+/// What is not read, as nobody asked for it.
+struct Unwanted(u64);
+
+impl StoredBytes for Unwanted {
+    fn len_bytes(&self) -> u64 {
+        self.0
+    }
+
+    fn read(&self) -> std::io::Result<Vec<u8>> {
+        Ok(vec![0; usize::try_from(self.0).unwrap_or(usize::MAX)])
+    }
+}
+
+impl<'a> Intake<'a> {
+    pub(super) fn new(relay: &'a Relay, beginning: &'a Beginning, rank: Rank) -> Self {
+        Self { relay, beginning, rank, pending: None, kept: beginning.kept.clone(), next: StepId(0) }
+    }
+
+    /// Takes all that comes.
+    pub(super) fn run(mut self) -> Result<(), Failure> {
+        let mut source = match self.beginning.has_stream {
+            true => Some(self.subscribe()?),
+            false => None,
+        };
+        for opening in 0.. {
+            let Some(first) = self.first(opening, source.as_mut())? else { break };
+            self.next = first;
+            let mut staged = Publisher::open(&self.relay.staged, self.asked(first)?).map_err(publishing)?;
+            let had_kept = !self.kept.is_empty();
+            let over = self.follow(source.as_mut(), &mut staged);
+            let is_over = !matches!(over, Ok(Over::Anew));
+            self.leave(staged, over, had_kept)?;
+            if is_over {
+                break;
+            }
+        }
+        drop(self.pending.take());
+        source.map_or(Ok(()), |source| Ok(source.close()?))
+    }
+
+    fn subscribe(&self) -> Result<Subscriber, Failure> {
+        let Relay { options, stream, rendezvous, .. } = self.relay;
+        let start_at = self.kept.last().map_or(StartAt::OldestReserved, |last| StartAt::After(*last));
+        let mut asked = SubscriberOptions::default()
+            .with_rendezvous(rendezvous.clone())
+            .with_cohort(self.cohort()?)
+            .with_name(format!("stage-{}", std::process::id()))
+            .with_start_at(start_at)
+            .with_on_loss(OnLoss::AwaitRestart(options.awaits))
+            .with_interrupt(Asked::new(self.over()));
+        if options.lossy {
+            asked = asked.with_policy(QueuePolicy::DropOldest);
+        }
+        options.credentials.read()?.set(&mut asked.link);
+        let opened = Subscriber::open(stream, asked);
+        opened.map_err(|source| Failure::Open { source: Box::new(source), alive: Vec::new() })
+    }
+
+    /// Whether nothing more is to be done, for waits that ask.
+    fn over(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let course = self.relay.course.clone();
+        move || course.is_over()
+    }
+
+    fn cohort(&self) -> Result<Cohort, Failure> {
+        Cohort::of(self.rank.0, self.beginning.ranks).map_err(publishing)
+    }
+
+    fn asked(&self, first: StepId) -> Result<PublisherOptions, Failure> {
+        let options = &self.relay.options;
+        let kept = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
+        let mut asked = PublisherOptions::default()
+            .with_rendezvous(self.relay.rendezvous.clone())
+            .with_cohort(self.cohort()?)
+            .with_first_step(first.0)
+            .with_limit_bytes(options.memory.0)
+            .with_limit_wait(LIMIT_WAIT)
+            .with_least_limit_steps(u32::MAX)
+            .with_reserve_steps(options.reserve.0.max(kept))
+            .with_interrupt(Asked::new(self.over()));
+        options.credentials.read()?.set(&mut asked.link);
+        // Unlike a lone subscriber's, its ranks are dialled.
+        asked.link.tcp = options.listen.clone();
+        Ok(asked)
+    }
+
+    /// The first step of an opening; `None` if there is none any more. Rank 0 decides.
+    fn first(&mut self, opening: usize, source: Option<&mut Subscriber>) -> Result<Option<StepId>, Failure> {
+        if self.rank != Rank(0) {
+            return Ok(self.relay.first_of(opening));
+        }
+        if let (None, None, Some(source)) = (self.kept.first(), &self.pending, source) {
+            // What the publisher has in reserve comes at once.
+            if let NextStep::Step(step) = source.next_step(NOTICE)? {
+                self.pending = Some(step);
+            }
+        }
+        let pending = || self.pending.as_ref().map(StepReader::step);
+        let first = self.kept.first().copied().or_else(pending).unwrap_or(self.beginning.next);
+        self.relay.tell_first(first);
+        Ok(Some(first))
+    }
+
+    /// Publishes what is on disk, and then what comes.
+    fn follow(&mut self, source: Option<&mut Subscriber>, staged: &mut Publisher) -> Result<Over, Failure> {
+        while let Some(step) = self.kept.pop_first() {
+            let Some(shelf) = &self.beginning.shelf else { break };
+            let shelved = shelf.read(step, self.rank.0)?;
+            self.skip_to(step, staged)?;
+            let mut writer = staged.begin_stored_step().map_err(publishing)?;
+            self.put_shelved(&mut writer, &shelved)?;
+            writer.end().map_err(publishing)?;
+            self.next = StepId(step.0 + 1);
+        }
+        let Some(source) = source else { return Ok(Over::Ended(EndReason::Closed)) };
+        loop {
+            let step = match self.pending.take() {
+                Some(step) => step,
+                None => match source.next_step(NOTICE)? {
+                    NextStep::Step(step) => step,
+                    NextStep::NotYet if self.relay.course.is_over() => return Ok(Over::Stopped),
+                    NextStep::NotYet => continue,
+                    NextStep::Ended(ending) => {
+                        self.count_skipped(ending.skipped);
+                        return Ok(Over::Ended(ending.reason));
+                    }
+                },
+            };
+            if !(self.next.0..self.next.0.saturating_add(LIMIT_GAP)).contains(&step.step().0) {
+                self.pending = Some(step);
+                return Ok(Over::Anew);
+            }
+            self.count_skipped(step.skipped());
+            step.epoch().into_iter().for_each(|epoch| self.relay.course.set_epoch(epoch));
+            self.skip_to(step.step(), staged)?;
+            self.pass_on(&step, staged)?;
+            self.next = StepId(step.step().0 + 1);
+        }
+    }
+
+    fn count_skipped(&self, skipped: u64) {
+        if self.rank == Rank(0) {
+            self.relay.counts.skipped.fetch_add(skipped, Ordering::Relaxed);
+        }
+    }
+
+    /// Nobody gets the steps before this one: they are nowhere.
+    fn skip_to(&self, step: StepId, staged: &mut Publisher) -> Result<(), Failure> {
+        for _ in self.next.0..step.0 {
+            staged.begin_stored_step().map_err(publishing)?.abandon();
+        }
+        Ok(())
+    }
+
+    /// Publishes what this rank has of a step. The publisher may use its memory again once that is done.
+    fn pass_on(&self, step: &StepReader, staged: &mut Publisher) -> Result<(), Failure> {
+        let is_put = |info: &VariableInfo| info.def.origin == VariableOrigin::Put;
+        let variables: Vec<VariableInfo> = step.variables()?.into_iter().filter(is_put).collect();
+        let blocks = self.own_blocks(step, &variables)?;
+        let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
+        let is_needed = staged.has_subscribers() || self.relay.options.reserve.0 > 0;
+        let promised = self.relay.bounds.promise(len_bytes, || staged.spare_bytes());
+        let shelf = self.beginning.shelf.as_ref().filter(|_| is_needed && self.relay.may_use_disk());
+        let shelf = shelf.filter(|_| self.relay.options.durable || promised.is_none());
+        let shelved = shelf.and_then(|shelf| self.shelve(shelf, step, &variables, &blocks));
+        let mut writer = match promised.is_some() || shelved.is_some() {
+            true => staged.begin_stored_step(),
+            // It waits for room, as any publisher does.
+            false => staged.begin_step(),
+        }
+        .map_err(publishing)?;
+        match &shelved {
+            Some(shelved) if promised.is_none() => self.put_shelved(&mut writer, shelved)?,
+            Some(shelved) => {
+                writer.keep(shelved.hold());
+                self.put_all(&mut writer, step, &blocks)?;
+            }
+            None => self.put_all(&mut writer, step, &blocks)?,
+        }
+        writer.end().map_err(publishing)?;
+        let counts = &self.relay.counts;
+        counts.len_bytes.fetch_add(len_bytes, Ordering::Relaxed);
+        if self.rank == Rank(0) {
+            counts.steps.fetch_add(1, Ordering::Relaxed);
+            counts.shelved.fetch_add(shelved.is_some().into(), Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The blocks of this rank. It has those of ranks that follow one another, so that rows of joined arrays stay in
+    /// their order.
+    fn own_blocks<'v>(
+        &self,
+        step: &StepReader,
+        variables: &'v [VariableInfo],
+    ) -> Result<Vec<OwnBlock<'v>>, Failure> {
+        let Beginning { ranks, source_ranks, .. } = *self.beginning;
+        let (ranks, source_ranks) = (u64::from(ranks), u64::from(source_ranks.max(1)));
+        let owner = |rank: Rank| (u64::from(rank.0) * ranks / source_ranks).min(ranks - 1);
+        let mut own = Vec::new();
+        for (variable, info) in (0..).zip(variables) {
+            let blocks = recorded_step::blocks(step, info)?.into_iter();
+            let of_rank = blocks.filter(|(block, ..)| owner(block.rank) == u64::from(self.rank.0));
+            own.extend(of_rank.map(|(block, region, select)| OwnBlock {
+                info,
+                variable,
+                block,
+                region,
+                select,
+            }));
+        }
+        Ok(own)
+    }
+
+    /// Writes the step to disk; `None` if that cannot be, which is told.
+    fn shelve(
+        &self,
+        shelf: &Shelf,
+        step: &StepReader,
+        variables: &[VariableInfo],
+        blocks: &[OwnBlock<'_>],
+    ) -> Option<ShelvedStep> {
+        let written = recorded_step::head(step, variables).and_then(|head| {
+            shelf.write(&head, self.rank.0, |record| {
+                for own in blocks {
+                    let (_, bytes) = step.view_bytes(&own.info.def.name, own.select.clone())?;
+                    let of = BlockHead { variable: own.variable, block: own.block, region: own.region };
+                    record.block(&of, &bytes)?;
+                }
+                Ok(())
+            })
+        });
+        self.relay.note_disk(written.as_ref().map(drop));
+        written.ok()
+    }
+
+    /// Puts what is on disk.
+    fn put_shelved(&self, writer: &mut StepWriter, shelved: &ShelvedStep) -> Result<(), Failure> {
+        writer.keep(shelved.hold());
+        for block in &shelved.blocks {
+            let of = shelved.head.variables.get(block.head.variable as usize);
+            let Some(of) = of else { continue };
+            let variable = recorded_step::variable(&shelved.head, of).map_err(publishing)?;
+            let region = recorded_step::placed(&variable, &block.head.region).map_err(Failure::Publish)?;
+            writer.put_stored(&variable, &region, shelved.stored(block)).map_err(publishing)?;
+        }
+        Ok(())
+    }
+
+    /// Puts all blocks into memory; what nobody wants is not fetched.
+    fn put_all(
+        &self,
+        writer: &mut StepWriter,
+        step: &StepReader,
+        blocks: &[OwnBlock<'_>],
+    ) -> Result<(), Failure> {
+        for own in blocks {
+            self.put(writer, step, own)?;
+        }
+        Ok(())
+    }
+
+    fn put(&self, writer: &mut StepWriter, step: &StepReader, own: &OwnBlock<'_>) -> Result<(), Failure> {
+        let name = own.info.def.name.as_str();
+        let variable = step.variable(name)?;
+        let is_scalar = own.region.ndims() == 0;
+        let is_plain = own.info.def.dtype.size_bytes().is_some() && !is_scalar;
+        if !is_plain {
+            let (_, _, bytes) = step.get_bytes(name, own.select.clone())?;
+            let head = BlockHead { variable: own.variable, block: own.block, region: own.region };
+            return recorded_step::put(writer, &variable, &head, bytes).map_err(Failure::Publish);
+        }
+        let region = recorded_step::placed(&variable, &own.region).map_err(Failure::Publish)?;
+        if !writer.wanted(name) && own.info.def.dtype != Dtype::Bool {
+            let unwanted = Arc::new(Unwanted(own.len_bytes()));
+            return writer.put_stored(&variable, &region, unwanted).map_err(publishing);
+        }
+        let mut loan = writer.loan_bytes(&variable, &region).map_err(publishing)?;
+        step.get_bytes_into(name, own.select.clone(), &mut loan)?;
+        writer.put_loan(loan).map_err(publishing)
+    }
+
+    /// Closes the staged stream when its time has come.
+    fn leave(&self, staged: Publisher, over: Result<Over, Failure>, had_kept: bool) -> Result<(), Failure> {
+        let (failure, reason) = match over {
+            Ok(Over::Ended(reason)) => (None, Some(reason)),
+            Ok(Over::Anew | Over::Stopped) => (None, None),
+            // What is interrupted fails in the midst of something.
+            Err(_) if self.relay.course.is_interrupted() => (None, None),
+            Err(failure) => (Some(failure), None),
+        };
+        if let Some(reason) = reason {
+            self.tell_end(&reason);
+            self.outlive(&staged, had_kept);
+        }
+        if let Some(shelf) = self.beginning.shelf.as_ref().filter(|_| failure.is_some() || self.stays()) {
+            shelf.stay();
+        }
+        let closed = staged.close();
+        match failure {
+            Some(failure) => Err(failure),
+            // Who is asked to end does not wait for all to have read.
+            None if self.relay.course.is_over() => Ok(()),
+            None => Ok(closed?),
+        }
+    }
+
+    /// Whether what is on disk is there for the next stager.
+    fn stays(&self) -> bool {
+        self.relay.course.is_interrupted() && self.relay.options.durable
+    }
+
+    fn tell_end(&self, reason: &EndReason) {
+        if self.rank == Rank(0) && !matches!(reason, EndReason::Closed) {
+            eprintln!("flexpath: stream {:?}: {reason}", self.relay.stream);
+        }
+    }
+
+    /// The stream is over: what of it is here stays until it was taken, or as long as a reserve is to be there.
+    fn outlive(&self, staged: &Publisher, had_kept: bool) {
+        let course = &self.relay.course;
+        let is_reserve = self.relay.options.reserve.0 > 0;
+        while !course.is_over() && !course.is_succeeded() {
+            let was_visited = course.was_visited(staged.has_subscribers());
+            let is_taken = staged.sync(NOTICE).is_ok();
+            if is_taken && !is_reserve && (was_visited || !had_kept) {
+                return;
+            }
+            if is_taken {
+                std::thread::sleep(NOTICE);
+            }
+        }
+    }
+}
+
+impl OwnBlock<'_> {
+    /// As many bytes as its elements have; of records and texts, what is known without reading them.
+    fn len_bytes(&self) -> u64 {
+        self.region.element_count() * self.info.def.element_bytes().unwrap_or(1) as u64
+    }
+}
+
+fn publishing(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
+    Failure::Publish(Box::new(error))
+}

@@ -1,0 +1,276 @@
+//! What a stager has on disk: a file for each step and rank, under the stream and its epoch. It is removed when nobody
+//! needs the step any more; so what a killed stager leaves is what somebody may still need.
+//!
+//! `DIR/STREAM/EPOCH/STEP.RANK-of-RANKS.fpsr`
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use fp_core::{Epoch, StepId, StoredBytes};
+use fp_spool::{OpenRecord, Spool, SpoolError, StepHead, StoredBlock, StoredStep};
+
+use crate::failure::Failure;
+
+/// What ends the names of its files.
+const SUFFIX: &str = "fpsr";
+
+/// Steps of one opening of a stream.
+pub(crate) struct Shelf {
+    folder: PathBuf,
+    ranks: u32,
+    is_durable: bool,
+    /// Whether files stay, whoever lets go of them.
+    stays: Arc<AtomicBool>,
+    /// Held as long as this is: one stager for each stream.
+    _lock: File,
+}
+
+/// A file of a step. Its drop removes it.
+struct StepFile {
+    path: PathBuf,
+    stays: Arc<AtomicBool>,
+}
+
+impl Drop for StepFile {
+    fn drop(&mut self) {
+        if !self.stays.load(Ordering::Relaxed)
+            && let Err(error) = fs::remove_file(&self.path)
+        {
+            eprintln!("flexpath: {}: it cannot be removed: {error}", self.path.display());
+        }
+    }
+}
+
+/// A block in such a file.
+struct ShelvedBlock {
+    file: Arc<StepFile>,
+    block: StoredBlock,
+}
+
+impl StoredBytes for ShelvedBlock {
+    fn len_bytes(&self) -> u64 {
+        self.block.len_bytes()
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let path = &self.file.path;
+        let read = |file| self.block.read(&file).map_err(io::Error::other);
+        let bytes = File::open(path).and_then(read);
+        bytes.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    }
+}
+
+/// A step on the shelf, of one rank.
+pub(crate) struct ShelvedStep {
+    pub(crate) head: StepHead,
+    /// Its blocks, in the order in which they were put.
+    pub(crate) blocks: Vec<StoredBlock>,
+    file: Arc<StepFile>,
+}
+
+impl ShelvedStep {
+    /// What reads a block when somebody asks for it.
+    pub(crate) fn stored(&self, block: &StoredBlock) -> Arc<dyn StoredBytes> {
+        Arc::new(ShelvedBlock { file: self.file.clone(), block: block.clone() })
+    }
+
+    /// What has to be kept as long as somebody needs the step.
+    pub(crate) fn hold(&self) -> impl Send + Sync + 'static {
+        self.file.clone()
+    }
+}
+
+/// What a stager left of one opening of a stream.
+pub(crate) struct Kept {
+    pub(crate) stream: String,
+    pub(crate) epoch: Epoch,
+    /// As many ranks as had staged it.
+    pub(crate) ranks: u32,
+    /// The steps that all ranks have.
+    pub(crate) steps: BTreeSet<StepId>,
+    /// When the last of them was written.
+    written: SystemTime,
+}
+
+fn failed(path: &Path, what: &str) -> impl FnOnce(io::Error) -> Failure {
+    let text = format!("{}: {what}", path.display());
+    move |error| Failure::Shelf { what: text, source: error }
+}
+
+/// What is there of every stream: of each the opening that was written to last.
+pub(crate) fn kept(disk: &Path) -> Result<Vec<Kept>, Failure> {
+    let mut newest: BTreeMap<String, Kept> = BTreeMap::new();
+    for stream in subfolders(disk)? {
+        for folder in subfolders(&stream)? {
+            let Some(kept) = kept_in(&stream, &folder)? else { continue };
+            if newest.get(&kept.stream).is_none_or(|other| other.written < kept.written) {
+                newest.insert(kept.stream.clone(), kept);
+            }
+        }
+    }
+    Ok(newest.into_values().collect())
+}
+
+/// What is there of one opening of a stream.
+pub(crate) fn kept_of(disk: &Path, stream: &str, epoch: Epoch) -> Result<Option<Kept>, Failure> {
+    let stream = disk.join(stream);
+    let folder = stream.join(epoch.to_string());
+    if folder.is_dir() { kept_in(&stream, &folder) } else { Ok(None) }
+}
+
+fn subfolders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    match fs::read_dir(folder) {
+        Ok(entries) => {
+            let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+            Ok(paths.filter(|path| path.is_dir()).collect())
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(failed(folder, "it cannot be read")(error)),
+    }
+}
+
+/// The step, the rank and the number of ranks of a file.
+fn parts(path: &Path) -> Option<(StepId, u32, u32)> {
+    let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?.strip_suffix('.')?;
+    let (step, rank) = name.split_once('.')?;
+    let (rank, ranks) = rank.split_once("-of-")?;
+    Some((StepId(step.parse().ok()?), rank.parse().ok()?, ranks.parse().ok()?))
+}
+
+fn kept_in(stream: &Path, folder: &Path) -> Result<Option<Kept>, Failure> {
+    let name = |path: &Path| path.file_name().and_then(OsStr::to_str).map(str::to_owned);
+    let (Some(stream), Some(Ok(epoch))) = (name(stream), name(folder).map(|text| parse_epoch(&text))) else {
+        return Ok(None);
+    };
+    let entries = fs::read_dir(folder).map_err(failed(folder, "it cannot be read"))?;
+    let mut files: BTreeMap<StepId, Vec<(u32, PathBuf)>> = BTreeMap::new();
+    let (mut ranks, mut written) = (0, SystemTime::UNIX_EPOCH);
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let Some((step, rank, of)) = parts(&path) else { continue };
+        written = written.max(path.metadata().and_then(|found| found.modified()).unwrap_or(written));
+        ranks = ranks.max(of);
+        files.entry(step).or_default().push((rank, path));
+    }
+    let is_whole = |path: &Path| {
+        let spool = Spool::open(path);
+        spool.is_ok_and(|spool| spool.entries().len() == 1 && spool.torn().is_none())
+    };
+    let has_all = |files: &Vec<(u32, PathBuf)>| {
+        files.len() as u32 == ranks && files.iter().all(|(_, path)| is_whole(path))
+    };
+    let (whole, cut): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, files)| has_all(files));
+    // Nobody was told that these are safe: the publisher kept them until all ranks had them.
+    for path in cut.iter().flat_map(|(_, files)| files).map(|(_, path)| path) {
+        fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
+    }
+    if whole.is_empty() {
+        // Which removes it, if nothing else is in there.
+        let _ = fs::remove_dir(folder);
+        return Ok(None);
+    }
+    let steps = whole.into_iter().map(|(step, _)| step).collect();
+    Ok(Some(Kept { stream, epoch, ranks, steps, written }))
+}
+
+fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
+    u128::from_str_radix(text, 16).map(Epoch)
+}
+
+impl Shelf {
+    /// A shelf for one opening of a stream.
+    pub(crate) fn open(
+        disk: &Path,
+        stream: &str,
+        epoch: Epoch,
+        ranks: u32,
+        is_durable: bool,
+    ) -> Result<Self, Failure> {
+        let stream_folder = disk.join(stream);
+        let folder = stream_folder.join(epoch.to_string());
+        fs::create_dir_all(&folder).map_err(failed(&folder, "it cannot be made"))?;
+        let place = stream_folder.join("lock");
+        let lock = File::create(&place).map_err(failed(&place, "it cannot be made"))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let text = format!("{}: another stager uses it", stream_folder.display());
+                return Err(Failure::Usage(text));
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(&place, "it cannot be locked")(error)),
+        }
+        if is_durable {
+            // The folders themselves are to be there after a power failure.
+            for folder in [disk, &stream_folder] {
+                let synced = File::open(folder).and_then(|folder| folder.sync_all());
+                synced.map_err(failed(folder, "it cannot be synced"))?;
+            }
+        }
+        Ok(Self { folder, ranks, is_durable, stays: Arc::default(), _lock: lock })
+    }
+
+    fn path(&self, step: StepId, rank: u32) -> PathBuf {
+        self.folder.join(format!("{:020}.{rank}-of-{}.{SUFFIX}", step.0, self.ranks))
+    }
+
+    /// Writes what a rank has of a step: `fill` writes its blocks. If that fails, nothing is left of it.
+    pub(crate) fn write(
+        &self,
+        head: &StepHead,
+        rank: u32,
+        fill: impl FnOnce(&mut OpenRecord<'_, io::BufWriter<&File>>) -> Result<(), Failure>,
+    ) -> Result<ShelvedStep, Failure> {
+        let path = self.path(head.step, rank);
+        // What stays here without its end is no step.
+        let written = self.written(&path, head, fill);
+        if written.is_err() {
+            let _ = fs::remove_file(&path);
+        }
+        written
+    }
+
+    fn written(
+        &self,
+        path: &Path,
+        head: &StepHead,
+        fill: impl FnOnce(&mut OpenRecord<'_, io::BufWriter<&File>>) -> Result<(), Failure>,
+    ) -> Result<ShelvedStep, Failure> {
+        let mut spool = Spool::append(path)?;
+        let entry = spool.write(head, fill)?;
+        if self.is_durable {
+            spool.sync()?;
+        }
+        Ok(self.shelved(path, spool.step(&entry)?))
+    }
+
+    /// What a rank has of a step that was written before.
+    pub(crate) fn read(&self, step: StepId, rank: u32) -> Result<ShelvedStep, Failure> {
+        let path = self.path(step, rank);
+        let spool = Spool::open(&path)?;
+        let missing = || SpoolError::Damaged { offset: 0, damage: fp_spool::Damage::Cut("a step") };
+        let entry = spool.entries().first().copied().ok_or_else(missing)?;
+        Ok(self.shelved(&path, spool.step(&entry)?))
+    }
+
+    fn shelved(&self, path: &Path, StoredStep { head, blocks, .. }: StoredStep) -> ShelvedStep {
+        let file = Arc::new(StepFile { path: path.to_owned(), stays: self.stays.clone() });
+        ShelvedStep { head, blocks, file }
+    }
+
+    /// What is there now stays there, whoever lets go of it.
+    pub(crate) fn stay(&self) {
+        self.stays.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        // They go if nothing is in them any more.
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
