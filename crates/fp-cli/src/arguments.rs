@@ -290,13 +290,10 @@ pub(crate) struct StageOptions {
     /// Keeps so many of the last steps for those who come late, or `all`. They stay when the publisher is gone
     #[arg(long, value_name = "N|all", default_value = "0", value_parser = reserve)]
     pub(crate) reserve: Reserve,
-    /// By how many ranks a stream is staged [default: as many as its publisher has, 256 at most]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=256))]
-    pub(crate) ranks: Option<u32>,
     /// Never lets the publisher wait: where neither memory nor disk has room, old steps are dropped
     #[arg(long)]
     pub(crate) lossy: bool,
-    /// How long a publisher that is lost is awaited
+    /// How long a publisher that is lost is awaited; and subscribers, after an earlier stager was killed
     #[arg(long = "await", value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub(crate) awaits: Duration,
     /// Ends when all streams that were staged have ended, and were taken

@@ -11,8 +11,10 @@ pub(super) struct Course {
     /// Whether another opening of the stream waits to be staged.
     is_succeeded: AtomicBool,
     has_failed: AtomicBool,
-    /// Whether somebody came for what is staged.
-    was_visited: AtomicBool,
+    /// Whether those are back who had subscribed before, or were awaited long enough.
+    are_back: AtomicBool,
+    /// Whether the stream is to be staged once more, by other ranks.
+    is_to_repeat: AtomicBool,
     epoch: Mutex<Option<Epoch>>,
 }
 
@@ -25,7 +27,8 @@ impl Course {
             is_interrupted: Box::new(is_interrupted),
             is_succeeded: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
-            was_visited: AtomicBool::new(false),
+            are_back: AtomicBool::new(false),
+            is_to_repeat: AtomicBool::new(false),
             epoch: Mutex::new(epoch),
         }
     }
@@ -54,9 +57,22 @@ impl Course {
         self.is_succeeded.load(Ordering::Relaxed)
     }
 
-    /// Notes whether somebody is there; says whether somebody ever was.
-    pub(super) fn was_visited(&self, is_visited: bool) -> bool {
-        self.was_visited.fetch_or(is_visited, Ordering::Relaxed) || is_visited
+    /// Whether those are back who had subscribed before. Steps are published to them then, and not before.
+    pub(super) fn are_back(&self) -> bool {
+        self.are_back.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_back(&self) {
+        self.are_back.store(true, Ordering::Relaxed);
+    }
+
+    /// The stream came back with more ranks than there are here.
+    pub(super) fn repeat(&self) {
+        self.is_to_repeat.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_to_repeat(&self) -> bool {
+        self.is_to_repeat.load(Ordering::Relaxed)
     }
 
     /// The opening of the stream that is taken.

@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fp_core::{
-    BlockId, Cohort, Dtype, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions,
-    QueuePolicy, Rank, Region, Select, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber,
-    SubscriberOptions, VariableInfo, VariableOrigin,
+    Cohort, Dtype, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions, QueuePolicy,
+    Rank, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber, SubscriberOptions, VariableInfo,
 };
-use fp_spool::BlockHead;
 
+use super::own_block::{self, OwnBlock};
 use super::relay::{Beginning, Relay};
 use super::shelf::{Shelf, ShelvedStep};
 use crate::failure::Failure;
@@ -34,16 +33,6 @@ enum Over {
     Stopped,
 }
 
-/// A block of this rank.
-struct OwnBlock<'a> {
-    info: &'a VariableInfo,
-    /// The place of its variable among those of the step.
-    variable: u32,
-    block: BlockId,
-    region: Region,
-    select: Select,
-}
-
 /// One rank of a relay.
 pub(super) struct Intake<'a> {
     relay: &'a Relay,
@@ -51,8 +40,10 @@ pub(super) struct Intake<'a> {
     rank: Rank,
     /// A step that was taken, and not published yet.
     pending: Option<StepReader>,
-    /// Steps on disk that are to be published first.
+    /// Steps on disk that are to be published before any other.
     kept: BTreeSet<StepId>,
+    /// How many subscriptions there were when that was noted last.
+    noted: u32,
     /// The number of the next step.
     next: StepId,
 }
@@ -72,7 +63,15 @@ impl StoredBytes for Unwanted {
 
 impl<'a> Intake<'a> {
     pub(super) fn new(relay: &'a Relay, beginning: &'a Beginning, rank: Rank) -> Self {
-        Self { relay, beginning, rank, pending: None, kept: beginning.kept.clone(), next: StepId(0) }
+        Self {
+            relay,
+            beginning,
+            rank,
+            pending: None,
+            kept: beginning.kept.clone(),
+            noted: 0,
+            next: StepId(0),
+        }
     }
 
     /// Takes all that comes.
@@ -85,10 +84,9 @@ impl<'a> Intake<'a> {
             let Some(first) = self.first(opening, source.as_mut())? else { break };
             self.next = first;
             let mut staged = Publisher::open(&self.relay.staged, self.asked(first)?).map_err(publishing)?;
-            let had_kept = !self.kept.is_empty();
             let over = self.follow(source.as_mut(), &mut staged);
             let is_over = !matches!(over, Ok(Over::Anew));
-            self.leave(staged, over, had_kept)?;
+            self.leave(staged, over)?;
             if is_over {
                 break;
             }
@@ -127,7 +125,6 @@ impl<'a> Intake<'a> {
 
     fn asked(&self, first: StepId) -> Result<PublisherOptions, Failure> {
         let options = &self.relay.options;
-        let kept = u32::try_from(self.kept.len()).unwrap_or(u32::MAX);
         let mut asked = PublisherOptions::default()
             .with_rendezvous(self.relay.rendezvous.clone())
             .with_cohort(self.cohort()?)
@@ -135,7 +132,7 @@ impl<'a> Intake<'a> {
             .with_limit_bytes(options.memory.0)
             .with_limit_wait(LIMIT_WAIT)
             .with_least_limit_steps(u32::MAX)
-            .with_reserve_steps(options.reserve.0.max(kept))
+            .with_reserve_steps(options.reserve.0)
             .with_interrupt(Asked::new(self.over()));
         options.credentials.read()?.set(&mut asked.link);
         // Unlike a lone subscriber's, its ranks are dialled.
@@ -161,7 +158,54 @@ impl<'a> Intake<'a> {
     }
 
     /// Publishes what is on disk, and then what comes.
-    fn follow(&mut self, source: Option<&mut Subscriber>, staged: &mut Publisher) -> Result<Over, Failure> {
+    fn follow(
+        &mut self,
+        mut source: Option<&mut Subscriber>,
+        staged: &mut Publisher,
+    ) -> Result<Over, Failure> {
+        let mut ending = source.is_none().then_some(EndReason::Closed);
+        loop {
+            if self.relay.course.is_over() {
+                return Ok(Over::Stopped);
+            }
+            self.note_subscribers(staged);
+            let may_publish = self.relay.course.are_back() || self.relay.course.is_succeeded();
+            if may_publish {
+                self.publish_kept(staged)?;
+            }
+            let (Some(source), None) = (source.as_mut(), &ending) else {
+                match ending {
+                    Some(reason) if may_publish => return Ok(Over::Ended(reason)),
+                    _ => std::thread::sleep(NOTICE / 4),
+                }
+                continue;
+            };
+            let step = match self.pending.take() {
+                Some(step) => step,
+                None => match source.next_step(NOTICE)? {
+                    NextStep::Step(step) => step,
+                    NextStep::NotYet => continue,
+                    NextStep::Ended(ended) => {
+                        self.count_skipped(ended.skipped);
+                        ending = Some(ended.reason);
+                        continue;
+                    }
+                },
+            };
+            let next = self.kept.last().map_or(self.next, |last| StepId(last.0 + 1));
+            if !(next.0..next.0.saturating_add(LIMIT_GAP)).contains(&step.step().0) {
+                self.publish_kept(staged)?;
+                self.pending = Some(step);
+                return Ok(Over::Anew);
+            }
+            self.count_skipped(step.skipped());
+            step.epoch().into_iter().for_each(|epoch| self.relay.course.set_epoch(epoch));
+            self.pass_on(&step, staged)?;
+        }
+    }
+
+    /// Publishes what is on disk.
+    fn publish_kept(&mut self, staged: &mut Publisher) -> Result<(), Failure> {
         while let Some(step) = self.kept.pop_first() {
             let Some(shelf) = &self.beginning.shelf else { break };
             let shelved = shelf.read(step, self.rank.0)?;
@@ -171,29 +215,26 @@ impl<'a> Intake<'a> {
             writer.end().map_err(publishing)?;
             self.next = StepId(step.0 + 1);
         }
-        let Some(source) = source else { return Ok(Over::Ended(EndReason::Closed)) };
-        loop {
-            let step = match self.pending.take() {
-                Some(step) => step,
-                None => match source.next_step(NOTICE)? {
-                    NextStep::Step(step) => step,
-                    NextStep::NotYet if self.relay.course.is_over() => return Ok(Over::Stopped),
-                    NextStep::NotYet => continue,
-                    NextStep::Ended(ending) => {
-                        self.count_skipped(ending.skipped);
-                        return Ok(Over::Ended(ending.reason));
-                    }
-                },
-            };
-            if !(self.next.0..self.next.0.saturating_add(LIMIT_GAP)).contains(&step.step().0) {
-                self.pending = Some(step);
-                return Ok(Over::Anew);
+        Ok(())
+    }
+
+    /// Rank 0 sees who is there, and whether all are back who were.
+    fn note_subscribers(&mut self, staged: &Publisher) {
+        if self.rank != Rank(0) {
+            return;
+        }
+        let present = staged.wait_for_subscriptions(0, Duration::ZERO);
+        let course = &self.relay.course;
+        if !course.are_back() {
+            let is_late = self.beginning.has_stream && Instant::now() >= self.beginning.awaits;
+            if present >= self.beginning.subscribers || is_late {
+                course.set_back();
             }
-            self.count_skipped(step.skipped());
-            step.epoch().into_iter().for_each(|epoch| self.relay.course.set_epoch(epoch));
-            self.skip_to(step.step(), staged)?;
-            self.pass_on(&step, staged)?;
-            self.next = StepId(step.step().0 + 1);
+        }
+        let shelf = self.beginning.shelf.as_ref().filter(|_| course.are_back() && present != self.noted);
+        if let Some(shelf) = shelf {
+            self.noted = present;
+            self.relay.note_disk(shelf.note_subscribers(present).as_ref().map(drop));
         }
     }
 
@@ -211,64 +252,63 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
-    /// Publishes what this rank has of a step. The publisher may use its memory again once that is done.
-    fn pass_on(&self, step: &StepReader, staged: &mut Publisher) -> Result<(), Failure> {
-        let is_put = |info: &VariableInfo| info.def.origin == VariableOrigin::Put;
-        let variables: Vec<VariableInfo> = step.variables()?.into_iter().filter(is_put).collect();
-        let blocks = self.own_blocks(step, &variables)?;
+    /// Publishes what this rank has of a step, or keeps it for those who are not back yet. The publisher may use its
+    /// memory again once that is done.
+    fn pass_on(&mut self, step: &StepReader, staged: &mut Publisher) -> Result<(), Failure> {
+        let variables = own_block::variables(step)?;
+        let blocks = own_block::own_blocks(self.relay, step, &variables, (self.rank, self.beginning.ranks))?;
         let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
-        let is_needed = staged.has_subscribers() || self.relay.options.reserve.0 > 0;
-        let promised = self.relay.bounds.promise(len_bytes, || staged.spare_bytes());
-        let shelf = self.beginning.shelf.as_ref().filter(|_| is_needed && self.relay.may_use_disk());
-        let shelf = shelf.filter(|_| self.relay.options.durable || promised.is_none());
-        let shelved = shelf.and_then(|shelf| self.shelve(shelf, step, &variables, &blocks));
-        let mut writer = match promised.is_some() || shelved.is_some() {
-            true => staged.begin_stored_step(),
-            // It waits for room, as any publisher does.
-            false => staged.begin_step(),
-        }
-        .map_err(publishing)?;
-        match &shelved {
-            Some(shelved) if promised.is_none() => self.put_shelved(&mut writer, shelved)?,
-            Some(shelved) => {
-                writer.keep(shelved.hold());
-                self.put_all(&mut writer, step, &blocks)?;
-            }
-            None => self.put_all(&mut writer, step, &blocks)?,
-        }
-        writer.end().map_err(publishing)?;
+        let shelve = |shelf| self.shelve(shelf, step, &variables, &blocks);
+        let mut shelf = self.beginning.shelf.as_ref().filter(|_| self.relay.may_use_disk());
+        let is_shelved = if self.relay.course.are_back() {
+            let is_needed = staged.has_subscribers() || self.relay.options.reserve.0 > 0;
+            let promised = self.relay.bounds.promise(len_bytes, || staged.spare_bytes());
+            shelf = shelf.filter(|_| is_needed && (self.relay.options.durable || promised.is_none()));
+            let shelved = shelf.and_then(shelve);
+            self.publish_kept(staged)?;
+            self.skip_to(step.step(), staged)?;
+            self.publish(step, staged, &blocks, (shelved.as_ref(), promised.is_some()))?;
+            self.next = StepId(step.step().0 + 1);
+            shelved.is_some()
+        } else if let Some(shelved) = shelf.and_then(shelve) {
+            shelved.leave();
+            self.kept.insert(step.step());
+            true
+        } else {
+            // There is no place where it could wait.
+            self.relay.course.set_back();
+            return self.pass_on(step, staged);
+        };
         let counts = &self.relay.counts;
         counts.len_bytes.fetch_add(len_bytes, Ordering::Relaxed);
         if self.rank == Rank(0) {
             counts.steps.fetch_add(1, Ordering::Relaxed);
-            counts.shelved.fetch_add(shelved.is_some().into(), Ordering::Relaxed);
+            counts.shelved.fetch_add(is_shelved.into(), Ordering::Relaxed);
         }
         Ok(())
     }
 
-    /// The blocks of this rank. It has those of ranks that follow one another, so that rows of joined arrays stay in
-    /// their order.
-    fn own_blocks<'v>(
+    fn publish(
         &self,
         step: &StepReader,
-        variables: &'v [VariableInfo],
-    ) -> Result<Vec<OwnBlock<'v>>, Failure> {
-        let Beginning { ranks, source_ranks, .. } = *self.beginning;
-        let (ranks, source_ranks) = (u64::from(ranks), u64::from(source_ranks.max(1)));
-        let owner = |rank: Rank| (u64::from(rank.0) * ranks / source_ranks).min(ranks - 1);
-        let mut own = Vec::new();
-        for (variable, info) in (0..).zip(variables) {
-            let blocks = recorded_step::blocks(step, info)?.into_iter();
-            let of_rank = blocks.filter(|(block, ..)| owner(block.rank) == u64::from(self.rank.0));
-            own.extend(of_rank.map(|(block, region, select)| OwnBlock {
-                info,
-                variable,
-                block,
-                region,
-                select,
-            }));
+        staged: &mut Publisher,
+        blocks: &[OwnBlock<'_>],
+        (shelved, has_room): (Option<&ShelvedStep>, bool),
+    ) -> Result<(), Failure> {
+        let begun = match has_room || shelved.is_some() {
+            true => staged.begin_stored_step(),
+            // It waits for room, as any publisher does.
+            false => staged.begin_step(),
+        };
+        let mut writer = begun.map_err(publishing)?;
+        match shelved {
+            Some(shelved) if !has_room => self.put_shelved(&mut writer, shelved)?,
+            shelved => {
+                shelved.into_iter().for_each(|shelved| writer.keep(shelved.hold()));
+                blocks.iter().try_for_each(|own| self.put(&mut writer, step, own))?;
+            }
         }
-        Ok(own)
+        writer.end().map_err(publishing)
     }
 
     /// Writes the step to disk; `None` if that cannot be, which is told.
@@ -283,8 +323,7 @@ impl<'a> Intake<'a> {
             shelf.write(&head, self.rank.0, |record| {
                 for own in blocks {
                     let (_, bytes) = step.view_bytes(&own.info.def.name, own.select.clone())?;
-                    let of = BlockHead { variable: own.variable, block: own.block, region: own.region };
-                    record.block(&of, &bytes)?;
+                    record.block(&own.head, &bytes)?;
                 }
                 Ok(())
             })
@@ -306,30 +345,17 @@ impl<'a> Intake<'a> {
         Ok(())
     }
 
-    /// Puts all blocks into memory; what nobody wants is not fetched.
-    fn put_all(
-        &self,
-        writer: &mut StepWriter,
-        step: &StepReader,
-        blocks: &[OwnBlock<'_>],
-    ) -> Result<(), Failure> {
-        for own in blocks {
-            self.put(writer, step, own)?;
-        }
-        Ok(())
-    }
-
+    /// Puts a block into memory; what nobody wants is not fetched.
     fn put(&self, writer: &mut StepWriter, step: &StepReader, own: &OwnBlock<'_>) -> Result<(), Failure> {
         let name = own.info.def.name.as_str();
         let variable = step.variable(name)?;
-        let is_scalar = own.region.ndims() == 0;
+        let is_scalar = own.head.region.ndims() == 0;
         let is_plain = own.info.def.dtype.size_bytes().is_some() && !is_scalar;
         if !is_plain {
             let (_, _, bytes) = step.get_bytes(name, own.select.clone())?;
-            let head = BlockHead { variable: own.variable, block: own.block, region: own.region };
-            return recorded_step::put(writer, &variable, &head, bytes).map_err(Failure::Publish);
+            return recorded_step::put(writer, &variable, &own.head, bytes).map_err(Failure::Publish);
         }
-        let region = recorded_step::placed(&variable, &own.region).map_err(Failure::Publish)?;
+        let region = recorded_step::placed(&variable, &own.head.region).map_err(Failure::Publish)?;
         if !writer.wanted(name) && own.info.def.dtype != Dtype::Bool {
             let unwanted = Arc::new(Unwanted(own.len_bytes()));
             return writer.put_stored(&variable, &region, unwanted).map_err(publishing);
@@ -340,7 +366,7 @@ impl<'a> Intake<'a> {
     }
 
     /// Closes the staged stream when its time has come.
-    fn leave(&self, staged: Publisher, over: Result<Over, Failure>, had_kept: bool) -> Result<(), Failure> {
+    fn leave(&self, staged: Publisher, over: Result<Over, Failure>) -> Result<(), Failure> {
         let (failure, reason) = match over {
             Ok(Over::Ended(reason)) => (None, Some(reason)),
             Ok(Over::Anew | Over::Stopped) => (None, None),
@@ -350,7 +376,7 @@ impl<'a> Intake<'a> {
         };
         if let Some(reason) = reason {
             self.tell_end(&reason);
-            self.outlive(&staged, had_kept);
+            self.outlive(&staged);
         }
         if let Some(shelf) = self.beginning.shelf.as_ref().filter(|_| failure.is_some() || self.stays()) {
             shelf.stay();
@@ -376,26 +402,18 @@ impl<'a> Intake<'a> {
     }
 
     /// The stream is over: what of it is here stays until it was taken, or as long as a reserve is to be there.
-    fn outlive(&self, staged: &Publisher, had_kept: bool) {
+    fn outlive(&self, staged: &Publisher) {
         let course = &self.relay.course;
         let is_reserve = self.relay.options.reserve.0 > 0;
         while !course.is_over() && !course.is_succeeded() {
-            let was_visited = course.was_visited(staged.has_subscribers());
             let is_taken = staged.sync(NOTICE).is_ok();
-            if is_taken && !is_reserve && (was_visited || !had_kept) {
+            if is_taken && !is_reserve {
                 return;
             }
             if is_taken {
                 std::thread::sleep(NOTICE);
             }
         }
-    }
-}
-
-impl OwnBlock<'_> {
-    /// As many bytes as its elements have; of records and texts, what is known without reading them.
-    fn len_bytes(&self) -> u64 {
-        self.region.element_count() * self.info.def.element_bytes().unwrap_or(1) as u64
     }
 }
 

@@ -7,6 +7,7 @@
 mod bounds;
 mod course;
 mod intake;
+mod own_block;
 mod relay;
 mod shelf;
 
@@ -146,7 +147,9 @@ impl Stager<'_> {
     }
 
     fn ended(&mut self, stream: &str, running: Running) {
-        self.done.insert((stream.to_owned(), running.course.epoch()));
+        if !running.course.is_to_repeat() {
+            self.done.insert((stream.to_owned(), running.course.epoch()));
+        }
         let outcome = running.thread.join();
         let Some(Err(failure)) = outcome.ok() else { return };
         if !self.interrupt.is_requested() {

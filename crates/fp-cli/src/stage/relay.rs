@@ -75,14 +75,17 @@ pub(super) struct Relay {
 pub(super) struct Beginning {
     /// Whether there is a stream to take.
     pub(super) has_stream: bool,
-    /// Ranks of the publisher, as far as that is known.
-    pub(super) source_ranks: u32,
+    /// As many as the publisher has.
     pub(super) ranks: u32,
     /// The number of the step that begins next.
     pub(super) next: StepId,
     pub(super) shelf: Option<Shelf>,
     /// Steps that are on disk already.
     pub(super) kept: BTreeSet<StepId>,
+    /// How many subscribed to what was staged, before an earlier stager was killed.
+    pub(super) subscribers: u32,
+    /// Until when they are awaited.
+    pub(super) awaits: Instant,
 }
 
 impl Relay {
@@ -149,19 +152,29 @@ impl Relay {
                 (epoch, true, size, next, kept.flatten())
             }
         };
-        let wanted = options.ranks.unwrap_or(size.min(LIMIT_RANKS));
-        let ranks = kept.as_ref().map_or(wanted, |kept| kept.ranks);
-        if options.ranks.is_some_and(|asked| asked != ranks) {
+        let ranks = kept.as_ref().map_or(size, |kept| kept.ranks);
+        if ranks > LIMIT_RANKS || ranks != size {
             let stream = &self.stream;
-            let why = format!(
-                "stream {stream:?} has steps on disk of {ranks} ranks: stage it with --ranks {ranks}"
-            );
-            return Err(Failure::Usage(why));
+            let why = match ranks != size {
+                true => {
+                    format!("has {size} ranks, and steps on disk of {ranks}: remove these, or another --disk")
+                }
+                false => format!("has {ranks} ranks, and {LIMIT_RANKS} at most are staged"),
+            };
+            return Err(Failure::Usage(format!("stream {stream:?} {why}")));
         }
         let open = |folder| Shelf::open(folder, &self.stream, epoch, ranks, options.durable);
         let shelf = options.disk.as_deref().map(open).transpose()?;
-        let kept = kept.map(|kept| kept.steps).unwrap_or_default();
-        Ok(Beginning { has_stream, source_ranks: size, ranks, next, shelf, kept })
+        let steps = kept.map(|kept| kept.steps).unwrap_or_default();
+        let subscribers = shelf.as_ref().map_or(0, Shelf::subscribers);
+        let awaits = Instant::now().checked_add(options.awaits);
+        let awaits = awaits.unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30));
+        // Of a stream that is gone somebody has to come for what is there.
+        let subscribers = if has_stream { subscribers } else { subscribers.max(1) };
+        if steps.is_empty() || subscribers == 0 {
+            self.course.set_back();
+        }
+        Ok(Beginning { has_stream, ranks, next, shelf, kept: steps, subscribers, awaits })
     }
 
     /// How many ranks the publisher has, and the number of its next step.

@@ -20,6 +20,9 @@ use crate::failure::Failure;
 /// What ends the names of its files.
 const SUFFIX: &str = "fpsr";
 
+/// What says how many subscribe.
+const SUBSCRIBERS: &str = "subscribers";
+
 /// Steps of one opening of a stream.
 pub(crate) struct Shelf {
     folder: PathBuf,
@@ -35,11 +38,14 @@ pub(crate) struct Shelf {
 struct StepFile {
     path: PathBuf,
     stays: Arc<AtomicBool>,
+    /// Whether it stays on disk, to be read later.
+    is_left: AtomicBool,
 }
 
 impl Drop for StepFile {
     fn drop(&mut self) {
         if !self.stays.load(Ordering::Relaxed)
+            && !self.is_left.load(Ordering::Relaxed)
             && let Err(error) = fs::remove_file(&self.path)
         {
             eprintln!("flexpath: {}: it cannot be removed: {error}", self.path.display());
@@ -78,6 +84,11 @@ impl ShelvedStep {
     /// What reads a block when somebody asks for it.
     pub(crate) fn stored(&self, block: &StoredBlock) -> Arc<dyn StoredBytes> {
         Arc::new(ShelvedBlock { file: self.file.clone(), block: block.clone() })
+    }
+
+    /// Leaves it on the shelf, to be read when its time has come.
+    pub(crate) fn leave(self) {
+        self.file.is_left.store(true, Ordering::Relaxed);
     }
 
     /// What has to be kept as long as somebody needs the step.
@@ -170,7 +181,7 @@ fn kept_in(stream: &Path, folder: &Path) -> Result<Option<Kept>, Failure> {
         fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
     }
     if whole.is_empty() {
-        // Which removes it, if nothing else is in there.
+        let _ = fs::remove_file(folder.join(SUBSCRIBERS));
         let _ = fs::remove_dir(folder);
         return Ok(None);
     }
@@ -258,8 +269,30 @@ impl Shelf {
     }
 
     fn shelved(&self, path: &Path, StoredStep { head, blocks, .. }: StoredStep) -> ShelvedStep {
-        let file = Arc::new(StepFile { path: path.to_owned(), stays: self.stays.clone() });
+        let file = Arc::new(StepFile {
+            path: path.to_owned(),
+            stays: self.stays.clone(),
+            is_left: AtomicBool::new(false),
+        });
         ShelvedStep { head, blocks, file }
+    }
+
+    /// Notes how many subscribe to what is staged, for the stager that goes on after this one.
+    pub(crate) fn note_subscribers(&self, count: u32) -> Result<(), Failure> {
+        let path = self.folder.join(SUBSCRIBERS);
+        let noted = if count == 0 { fs::remove_file(&path) } else { fs::write(&path, count.to_string()) };
+        match noted {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(failed(&path, "it cannot be written")(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// How many subscribed as the stager before this one ended.
+    pub(crate) fn subscribers(&self) -> u32 {
+        let text = fs::read_to_string(self.folder.join(SUBSCRIBERS)).ok();
+        text.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
 
     /// What is there now stays there, whoever lets go of it.
@@ -270,7 +303,10 @@ impl Shelf {
 
 impl Drop for Shelf {
     fn drop(&mut self) {
-        // They go if nothing is in them any more.
+        if !self.stays.load(Ordering::Relaxed) {
+            let _ = fs::remove_file(self.folder.join(SUBSCRIBERS));
+        }
+        // It goes if nothing is in it any more.
         let _ = fs::remove_dir(&self.folder);
     }
 }

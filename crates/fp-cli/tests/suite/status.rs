@@ -44,7 +44,7 @@ fn stop(child: &Child) {
     kill_process(Pid::from_child(child), Signal::STOP).expect("it is there");
 }
 
-fn end(mut child: Child) {
+fn end(child: &mut Child) {
     child.kill().expect("it is there");
     child.wait().expect("it can be waited for");
 }
@@ -72,7 +72,7 @@ fn a_stopped_subscriber_is_named_and_the_publisher_says_that_it_waits_for_it() {
         "{}",
         text.stdout
     );
-    end(tail.child);
+    end(&mut tail.child);
     live.stop();
 }
 
@@ -81,13 +81,13 @@ fn a_subscriber_that_waits_for_a_step_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(folder.path()).unwrap());
     let publisher = Publisher::open("heat", options).unwrap();
-    let tail = Run::at(folder.path(), &["tail", "heat"]);
+    let mut tail = Run::at(folder.path(), &["tail", "heat"]);
     let report =
         status_when(folder.path(), |report| report["cohorts"][1]["ranks"][0]["waits"][0]["on"] == "Step");
     let links = report["cohorts"][0]["ranks"][0]["links"].as_array().unwrap();
     let to_subscriber = links.iter().find(|link| link["with"] == "Subscriber").expect("the link is there");
     assert!(to_subscriber["transport"].as_str().unwrap().starts_with("transport="), "{to_subscriber}");
-    end(tail.child);
+    end(&mut tail.child);
     publisher.close().unwrap();
 }
 
@@ -120,7 +120,7 @@ fn the_lead_publishes_nothing_until_its_input_ends() {
 #[test]
 fn a_stopped_lead_is_named_by_who_asks_it_and_by_the_other_ranks() {
     let folder = tempfile::tempdir().unwrap();
-    let lead = lead(folder.path());
+    let mut lead = lead(folder.path());
     let publisher = rank_of_two(folder.path(), 1);
     let healthy = status(folder.path(), &[]);
     assert_eq!((&healthy["cohorts"][0]["answered"], &healthy["cohorts"][0]["size"]), (&2.into(), &2.into()));
@@ -139,5 +139,5 @@ fn a_stopped_lead_is_named_by_who_asks_it_and_by_the_other_ranks() {
     let cohort = &report["cohorts"][0];
     assert_eq!((&cohort["answered"], &cohort["unanswered"][0]["rank"]), (&1.into(), &0.into()), "{report:#}");
     assert!(!cohort["unanswered"][0]["why"]["Silent"].is_null(), "{report:#}");
-    end(lead);
+    end(&mut lead);
 }

@@ -159,6 +159,18 @@ impl Run {
     }
 }
 
+/// A test that fails shows what the command complained of, and leaves none behind.
+impl Drop for Run {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            // It may have ended.
+            let _ = self.child.kill();
+            eprintln!("the command said: {}", read_all(self.child.stderr.take()));
+            let _ = self.child.wait();
+        }
+    }
+}
+
 /// Everything that is still to be read.
 fn read_all(from: Option<impl std::io::Read>) -> String {
     let mut text = String::new();

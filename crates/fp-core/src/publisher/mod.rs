@@ -81,14 +81,16 @@ impl Publisher {
         Ok(StepWriter::new(self.shared.clone(), begun))
     }
 
-    /// As [`Publisher::begin_step`], for a step whose blocks are put by [`StepWriter::put_stored`]: it waits for no room
-    /// in bytes.
+    /// As [`Publisher::begin_step`], for a step whose blocks are put by [`StepWriter::put_stored`]. It waits for no room in
+    /// bytes, and no bound of bytes holds for what else is put.
     ///
     /// # Errors
     /// As [`Publisher::begin_step`].
     pub fn begin_stored_step(&mut self) -> Result<StepWriter, BeginError> {
         let begun = begin::begin(&self.shared, true)?;
-        Ok(StepWriter::new(self.shared.clone(), begun))
+        let mut writer = StepWriter::new(self.shared.clone(), begun);
+        writer.open.limit_bytes = u64::MAX;
+        Ok(writer)
     }
 
     /// How many bytes may be put now before a bound is met: what live steps leave of

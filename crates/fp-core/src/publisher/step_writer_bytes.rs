@@ -63,7 +63,7 @@ impl StepWriter {
     /// of it is a copy. The drop of `stored` is the release.
     ///
     /// What has to be in memory is read at once, and put as by [`StepWriter::put_bytes`]. That is a block from which this
-    /// side derives something, a scalar, a truth value, a record, and a block of at most 4096 bytes.
+    /// side derives something, a scalar, truth values and records.
     ///
     /// # Errors
     /// As [`StepWriter::put_bytes`]; and what has to be in memory and cannot be read.
@@ -73,7 +73,7 @@ impl StepWriter {
         region: &Region,
         stored: Arc<dyn StoredBytes>,
     ) -> Result<(), PutError> {
-        if self.open.has_to_be_in_memory(variable, stored.len_bytes()) {
+        if self.open.has_to_be_in_memory(variable) {
             let bytes = stored.read().map_err(|error| self.open.unreadable(variable, error))?;
             return self.put_bytes(variable, region, &bytes);
         }

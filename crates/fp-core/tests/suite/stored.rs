@@ -145,10 +145,11 @@ fn what_cannot_be_read_is_told_and_read_when_it_can() {
 }
 
 #[test]
-fn a_scalar_is_read_at_once_and_so_is_a_small_block() {
+fn a_scalar_is_read_at_once_and_a_small_block_when_somebody_asks() {
     let (mut publisher, mut subscriber, shelf) = pair(TransportKind::Shm);
     let (time, few) = (Variable::scalar::<f32>("time"), Variable::global::<f32>("few", &[8]));
-    let (time, few) = (time.expect("a variable"), few.expect("a variable"));
+    let (time, few, late) =
+        (time.expect("a variable"), few.expect("a variable"), Variable::scalar::<f32>("late"));
     let stored = |elements: Vec<f32>| Arc::new(Shelved { shelf: shelf.clone(), elements });
     let (point, eight) =
         (Region::new([0; 0], [0; 0]).expect("a point"), Region::new([0], [8]).expect("eight"));
@@ -158,13 +159,12 @@ fn a_scalar_is_read_at_once_and_so_is_a_small_block() {
     let wrong = writer.put_stored(&few, &eight, stored(vec![1.0; 7])).expect_err("too few bytes");
     assert!(matches!(wrong, PutError::Misuse { .. }), "{wrong}");
     shelf.fails.store(true, Ordering::Relaxed);
-    let error = writer.put_stored(&few, &eight, stored(vec![1.0; 8])).expect_err("unreadable");
-    assert!(
-        error.to_string().ends_with("\"few\": its stored bytes cannot be read: the disk is gone"),
-        "{error}"
-    );
+    let late = late.expect("a variable");
+    let error = writer.put_stored(&late, &point, stored(vec![1.0])).expect_err("unreadable").to_string();
+    assert!(error.ends_with("\"late\": its stored bytes cannot be read: the disk is gone"), "{error}");
+    shelf.fails.store(false, Ordering::Relaxed);
     writer.end().expect("ended");
-    assert_eq!(shelf.dropped.load(Ordering::Relaxed), 4, "nothing of them is kept");
+    assert_eq!(shelf.dropped.load(Ordering::Relaxed), 3, "all but the small block");
     let step = take(&mut subscriber);
     assert_eq!(step.scalar::<f32>("time").expect("a scalar"), 2.5);
     assert_eq!(step.get::<f32>("few", Selection::All).expect("few"), [1.0; 8]);

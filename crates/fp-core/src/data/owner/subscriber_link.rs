@@ -105,7 +105,7 @@ impl SubscriberLink {
             let mut wanted = self.want.iter().flat_map(|want| &want.variables);
             wanted.any(|wanted| wanted.push.is_some() && wanted.name == name)
         };
-        let small = |block: &StoredBlock| block.len_bytes() <= EAGER_BYTES;
+        let small = |block: &StoredBlock| block.payload().is_some() && block.len_bytes() <= EAGER_BYTES;
         self.placed == Some(step) && blocks.iter().filter(|block| pushed(&block.def.name)).all(small)
     }
 

@@ -5,7 +5,6 @@ use crate::error::misuse::Misuse;
 use crate::publisher::open_step::OpenStep;
 use crate::publisher::open_step::records::NO_TEXTS;
 use crate::value::variable::Variable;
-use fp_proto::data::EAGER_BYTES;
 use fp_transport::Payload;
 use fp_types::record::Records;
 use fp_types::{ArrayKind, Dtype, Region};
@@ -18,11 +17,11 @@ impl OpenStep {
     }
 
     /// Whether a block cannot stay outside of memory: something is made of it here, or it travels with the announcement.
-    pub(crate) fn has_to_be_in_memory(&self, variable: &Variable, len_bytes: u64) -> bool {
+    pub(crate) fn has_to_be_in_memory(&self, variable: &Variable) -> bool {
         let name = variable.name();
         let is_used = self.kept && (self.deriving.takes(name) || self.sending.takes(name));
         let is_checked = variable.records().is_some() || variable.def.dtype == Dtype::Bool;
-        is_used || is_checked || variable.def.kind == ArrayKind::Scalar || len_bytes <= EAGER_BYTES
+        is_used || is_checked || variable.def.kind == ArrayKind::Scalar
     }
 
     /// A block that has to be in memory cannot be read.
