@@ -98,13 +98,13 @@ pub use fp_core::{
     RegionError, RegisterError, Registered, RegisteredPart, Relation, Rendezvous, RunsError, SchemaError,
     Seen, Select, Selection, SelectionError, SelectionExpression, Shape, ShapeTooLarge, Share, ShareMode,
     SharePart, SharedCollectives, Side, Signal, Slice, SpecPart, StartAt, Statistics, StepId, StepReader,
-    StepRejection, StepWriter, StreamEnding, StrideError, StridedRegion, Subscriber, SubscriberOptions,
-    SubscriptionId, SubscriptionRequest, SyncError, TlsError, TlsFailure, TlsOptions, Token, TokenError,
-    TokenFileError, TokenHash, TooManyDims, TransformOptions, TransformPath, TransformProblem,
-    TransformedVariable, Transforms, TransportKind, TransportPolicy, TransportRefusal, Variable, VariableDef,
-    VariableError, VariableInfo, VariableOrigin, VariablePlacement, VariableSet, VerbsDevice, VerbsTrouble,
-    View, WantedType, Who, diagnosis, limit_process_bytes, own_pid, record, record_array, rendezvous,
-    start_log, verbs_devices,
+    StepRejection, StepWriter, StoredBytes, StreamEnding, StrideError, StridedRegion, Subscriber,
+    SubscriberOptions, SubscriptionId, SubscriptionRequest, SyncError, TlsError, TlsFailure, TlsOptions,
+    Token, TokenError, TokenFileError, TokenHash, TooManyDims, TransformOptions, TransformPath,
+    TransformProblem, TransformedVariable, Transforms, TransportKind, TransportPolicy, TransportRefusal,
+    Variable, VariableDef, VariableError, VariableInfo, VariableOrigin, VariablePlacement, VariableSet,
+    VerbsDevice, VerbsTrouble, View, WantedType, Who, diagnosis, limit_process_bytes, own_pid, record,
+    record_array, rendezvous, start_log, verbs_devices,
 };
 #[cfg(feature = "wasm")]
 pub use fp_core::{DeployError, OutputFault, Runtime};

@@ -46,7 +46,7 @@ const ALLOWED_WORDS: &[Allowed] = &[
         word: "get",
         package: "crates/fp-core",
         names: &[
-            "get", "get_array", "get_array_async", "get_async", "get_bytes", "get_into", "get_into_async", "get_or_fill", "get_or_fill_async",
+            "get", "get_array", "get_array_async", "get_async", "get_bytes", "get_bytes_into", "get_into", "get_into_async", "get_or_fill", "get_or_fill_async",
             "get_record_bytes", "get_records", "get_records_async",
         ],
     },

@@ -35,6 +35,7 @@
 
 mod block;
 mod error;
+mod file_bytes;
 mod frame;
 mod open_record;
 mod parts;

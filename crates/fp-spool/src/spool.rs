@@ -2,14 +2,14 @@
 
 use crate::block::BlockHead;
 use crate::error::{Damage, SpoolError};
+use crate::file_bytes;
 use crate::frame::{Frame, HEADER_BYTES, Kind};
 use crate::open_record::OpenRecord;
 use crate::record_sequence::{check_block, check_end, unbegun, unended};
 use crate::step::StepHead;
 use crate::stored_step::{Entry, StoredBlock, StoredStep};
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufWriter, ErrorKind, Seek, SeekFrom, Write};
-use std::os::unix::fs::FileExt;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// What follows the last whole record of a file.
@@ -96,7 +96,7 @@ impl Spool {
     fn of(path: &Path, file: File) -> Result<Self, SpoolError> {
         let (path, entries) = (path.to_owned(), Vec::new());
         let mut spool = Self { path, file, entries, end: 0, len: 0, torn: None, is_new: false };
-        spool.len = spool.file.metadata().map_err(unreadable())?.len();
+        spool.len = spool.file.metadata().map_err(file_bytes::unreadable)?.len();
         while spool.end < spool.len {
             match spool.scan(spool.end) {
                 Ok(StoredStep { entry, .. }) => {
@@ -270,20 +270,6 @@ impl Spool {
     }
 
     fn read(&self, offset: u64, place: &mut [u8], what: &'static str) -> Result<(), SpoolError> {
-        read(&self.file, offset, place, what)
+        file_bytes::read(&self.file, offset, place, what)
     }
-}
-
-/// Fills `place` from there on.
-pub(crate) fn read(file: &File, offset: u64, place: &mut [u8], what: &'static str) -> Result<(), SpoolError> {
-    file.read_exact_at(place, offset).map_err(|error| {
-        if error.kind() == ErrorKind::UnexpectedEof {
-            return SpoolError::Damaged { offset, damage: Damage::Cut(what) };
-        }
-        unreadable()(error)
-    })
-}
-
-fn unreadable() -> impl FnOnce(std::io::Error) -> SpoolError {
-    SpoolError::io("it cannot be read")
 }

@@ -2,8 +2,8 @@
 
 use crate::block::BlockHead;
 use crate::error::SpoolError;
+use crate::file_bytes;
 use crate::frame::Frame;
-use crate::spool;
 use crate::step::StepHead;
 use fp_types::{Epoch, StepId};
 use std::fs::File;
@@ -56,7 +56,7 @@ impl StoredBlock {
     /// They are not as they were written; the system. No error names the file.
     pub fn read(&self, file: &File) -> Result<Vec<u8>, SpoolError> {
         let mut data = vec![0; usize::try_from(self.frame.data_bytes).unwrap_or(usize::MAX)];
-        spool::read(file, self.offset + self.frame.data_offset(), &mut data, "the data of a block")?;
+        file_bytes::read(file, self.offset + self.frame.data_offset(), &mut data, "the data of a block")?;
         let damaged = |damage| SpoolError::Damaged { offset: self.offset, damage };
         self.frame.check_data(&data).map_err(damaged)?;
         Ok(data)

@@ -10,8 +10,9 @@ use fp_core::{
     Rank, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber, SubscriberOptions, VariableInfo,
 };
 
+use super::beginning::Beginning;
 use super::own_block::{self, OwnBlock};
-use super::relay::{Beginning, Relay};
+use super::relay::Relay;
 use super::shelf::{Shelf, ShelvedStep};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
@@ -268,6 +269,8 @@ impl<'a> Intake<'a> {
             self.publish_kept(staged)?;
             self.skip_to(step.step(), staged)?;
             self.publish(step, staged, &blocks, (shelved.as_ref(), promised.is_some()))?;
+            // Before the publisher may let go of it: whoever is given it is awaited after a kill.
+            self.note_subscribers(staged);
             self.next = StepId(step.step().0 + 1);
             shelved.is_some()
         } else if let Some(shelved) = shelf.and_then(shelve) {

@@ -4,11 +4,13 @@
 //! A *relay* takes one stream: with one subscriber and one publisher for each rank, all in this process. A *shelf* has on
 //! disk what the memory has no room for.
 
+mod beginning;
 mod bounds;
 mod course;
 mod intake;
 mod own_block;
 mod relay;
+mod run;
 mod shelf;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,8 +24,9 @@ use crate::arguments::StageOptions;
 use crate::entries;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+use beginning::Source;
 use course::Course;
-use relay::{Relay, Source};
+use relay::Relay;
 use shelf::Kept;
 
 /// A stream that is being staged.
@@ -138,7 +141,7 @@ impl Stager<'_> {
         let course = Arc::new(Course::new(source.epoch(), self.interrupt.asked()));
         let relay = Relay::new(stream, self.options, self.rendezvous.clone(), course.clone());
         let named = thread::Builder::new().name(format!("stage {stream}"));
-        match named.spawn(move || relay.run(source)) {
+        match named.spawn(move || run::run(&relay, source)) {
             Ok(thread) => _ = self.running.insert(stream.to_owned(), Running { thread, course }),
             Err(error) => {
                 eprintln!("flexpath: stream {stream:?} is not staged: no thread can be started: {error}")

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -107,6 +107,8 @@ pub(crate) struct Kept {
     pub(crate) steps: BTreeSet<StepId>,
     /// When the last of them was written.
     written: SystemTime,
+    /// Files of steps that not all ranks have.
+    cut: Vec<PathBuf>,
 }
 
 fn failed(path: &Path, what: &str) -> impl FnOnce(io::Error) -> Failure {
@@ -119,20 +121,15 @@ pub(crate) fn kept(disk: &Path) -> Result<Vec<Kept>, Failure> {
     let mut newest: BTreeMap<String, Kept> = BTreeMap::new();
     for stream in subfolders(disk)? {
         for folder in subfolders(&stream)? {
-            let Some(kept) = kept_in(&stream, &folder)? else { continue };
+            let Some(kept) = kept_in(&stream, &folder)?.filter(|kept| !kept.steps.is_empty()) else {
+                continue;
+            };
             if newest.get(&kept.stream).is_none_or(|other| other.written < kept.written) {
                 newest.insert(kept.stream.clone(), kept);
             }
         }
     }
     Ok(newest.into_values().collect())
-}
-
-/// What is there of one opening of a stream.
-pub(crate) fn kept_of(disk: &Path, stream: &str, epoch: Epoch) -> Result<Option<Kept>, Failure> {
-    let stream = disk.join(stream);
-    let folder = stream.join(epoch.to_string());
-    if folder.is_dir() { kept_in(&stream, &folder) } else { Ok(None) }
 }
 
 fn subfolders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
@@ -176,17 +173,9 @@ fn kept_in(stream: &Path, folder: &Path) -> Result<Option<Kept>, Failure> {
         files.len() as u32 == ranks && files.iter().all(|(_, path)| is_whole(path))
     };
     let (whole, cut): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, files)| has_all(files));
-    // Nobody was told that these are safe: the publisher kept them until all ranks had them.
-    for path in cut.iter().flat_map(|(_, files)| files).map(|(_, path)| path) {
-        fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
-    }
-    if whole.is_empty() {
-        let _ = fs::remove_file(folder.join(SUBSCRIBERS));
-        let _ = fs::remove_dir(folder);
-        return Ok(None);
-    }
+    let cut = cut.into_iter().flat_map(|(_, files)| files).map(|(_, path)| path).collect();
     let steps = whole.into_iter().map(|(step, _)| step).collect();
-    Ok(Some(Kept { stream, epoch, ranks, steps, written }))
+    Ok(Some(Kept { stream, epoch, ranks, steps, written, cut }))
 }
 
 fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
@@ -194,14 +183,13 @@ fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
 }
 
 impl Shelf {
-    /// A shelf for one opening of a stream.
+    /// A shelf for one opening of a stream, and what is on it already. That may be of other ranks than these.
     pub(crate) fn open(
         disk: &Path,
-        stream: &str,
-        epoch: Epoch,
+        (stream, epoch): (&str, Epoch),
         ranks: u32,
         is_durable: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<(Self, Option<Kept>), Failure> {
         let stream_folder = disk.join(stream);
         let folder = stream_folder.join(epoch.to_string());
         fs::create_dir_all(&folder).map_err(failed(&folder, "it cannot be made"))?;
@@ -222,7 +210,13 @@ impl Shelf {
                 synced.map_err(failed(folder, "it cannot be synced"))?;
             }
         }
-        Ok(Self { folder, ranks, is_durable, stays: Arc::default(), _lock: lock })
+        let kept = kept_in(&stream_folder, &folder)?;
+        // Nobody was told that these are safe: the publisher kept them until all ranks had them.
+        for path in kept.iter().flat_map(|kept| &kept.cut) {
+            fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
+        }
+        let kept = kept.filter(|kept| !kept.steps.is_empty());
+        Ok((Self { folder, ranks, is_durable, stays: Arc::default(), _lock: lock }, kept))
     }
 
     fn path(&self, step: StepId, rank: u32) -> PathBuf {
@@ -279,14 +273,16 @@ impl Shelf {
 
     /// Notes how many subscribe to what is staged, for the stager that goes on after this one.
     pub(crate) fn note_subscribers(&self, count: u32) -> Result<(), Failure> {
-        let path = self.folder.join(SUBSCRIBERS);
-        let noted = if count == 0 { fs::remove_file(&path) } else { fs::write(&path, count.to_string()) };
-        match noted {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(failed(&path, "it cannot be written")(error))
+        let (path, written) = (self.folder.join(SUBSCRIBERS), self.folder.join("subscribers.new"));
+        let write = || {
+            let mut file = File::create(&written)?;
+            file.write_all(count.to_string().as_bytes())?;
+            if self.is_durable {
+                file.sync_data()?;
             }
-            Ok(()) | Err(_) => Ok(()),
-        }
+            fs::rename(&written, &path)
+        };
+        write().map_err(failed(&path, "it cannot be written"))
     }
 
     /// How many subscribed as the stager before this one ended.

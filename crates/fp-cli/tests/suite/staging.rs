@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use crate::kinds::{PATIENCE, Values, at, eventually, publish, region, values};
 use crate::support::{Ended, Run};
@@ -196,59 +198,77 @@ fn a_publisher_waits_for_no_slow_subscriber_and_no_step_is_lost() {
     assert_eq!(files(&disk), 0, "nobody needs them any more");
 }
 
+/// How often the stager is killed. More often where tests may take long.
+fn kills() -> u64 {
+    std::env::var("FLEXPATH_STAGER_KILLS").map_or(8, |kills| kills.parse().expect("a number"))
+}
+
+/// Publishes until it is told to stop, some steps ahead of the subscriber: how many it published.
+fn publish_ahead(folder: &Path, taken: &AtomicU64, is_enough: &AtomicBool, published: &AtomicU64) {
+    // What the stager had not made its own is the publisher's to keep.
+    let mut publisher = Publisher::open("sim", publisher_options(folder).with_reserve_steps(100)).unwrap();
+    eventually("somebody takes what is staged", || is_open(folder, "attached"));
+    let mut count = 0;
+    while !is_enough.load(Ordering::Relaxed) {
+        eventually("the subscriber follows", || taken.load(Ordering::Relaxed) + 15 > count);
+        put_steps(&mut publisher, 1);
+        count += 1;
+    }
+    published.store(count, Ordering::Relaxed);
+    eventually("all is taken", || taken.load(Ordering::Relaxed) == count);
+    publisher.close().expect("closed");
+}
+
+/// Kills a stager as often as that, each time at another moment, and starts the next: the last one.
+fn kill_often(mut stager: Run, start: impl Fn() -> Run, is_enough: &AtomicBool) -> Run {
+    let (_never, nothing) = mpsc::channel::<()>();
+    for kill_number in 0..kills() {
+        let moment = Duration::from_micros(20_000 + (kill_number * 7_919) % 251 * 1_000);
+        assert_eq!(nothing.recv_timeout(moment), Err(RecvTimeoutError::Timeout));
+        kill(stager);
+        stager = start();
+    }
+    is_enough.store(true, Ordering::Relaxed);
+    stager
+}
+
 #[test]
 fn a_killed_stager_loses_nothing_and_gives_nothing_twice() {
-    const STEPS: u64 = 120;
     let folder = tempfile::tempdir().unwrap();
-    let disk = folder.path().join("disk");
-    let arguments = ["stage", "sim", "--disk", disk.to_str().unwrap(), "--durable", "--memory", "512K"];
-    let start = || Run::at(folder.path(), &arguments);
-    let mut stager = start();
-    let place = folder.path().to_owned();
-    let (taken, (tell_over, is_over)) = (Arc::new(AtomicU64::new(0)), mpsc::channel());
-    let publishing = thread::spawn({
-        let taken = taken.clone();
-        move || {
-            // What the stager had not made its own is the publisher's to keep.
-            let options = publisher_options(&place).with_reserve_steps(STEPS as u32);
-            let mut publisher = Publisher::open("sim", options).unwrap();
-            eventually("somebody takes what is staged", || is_open(&place, "attached"));
-            for step in 0..STEPS {
-                eventually("the subscriber follows", || taken.load(Ordering::Relaxed) + 15 > step);
-                put_steps(&mut publisher, 1);
-            }
-            is_over.recv().expect("the test says when all were taken");
-            publisher.close()
-        }
-    });
+    let (folder, disk) = (folder.path(), folder.path().join("disk"));
+    // The reserve has what a subscriber takes again, as it had it in hand.
+    let options = ["--durable", "--memory", "512K", "--reserve", "20"];
+    let arguments = [&["stage", "sim", "--disk", disk.to_str().unwrap()], &options[..]].concat();
+    let start = || Run::at(folder, &arguments);
+    let stager = start();
+    let [taken, published] = [AtomicU64::new(0), AtomicU64::new(u64::MAX)];
+    let is_enough = AtomicBool::new(false);
     let awaiting = |one: SubscriberOptions| one.with_on_loss(OnLoss::AwaitRestart(PATIENCE));
-    let mut subscriber = attach(folder.path(), "sim-staged", awaiting);
-    let options = PublisherOptions::default().with_rendezvous(at(folder.path()));
-    let _sign = Publisher::open("attached", options).unwrap();
-    let mut step = 0;
-    while step < STEPS {
-        let (number, read) = try_take(&mut subscriber).expect("the stream goes on");
-        assert_eq!(number, step, "none is lost, and none comes twice");
-        if let Err(error) = read {
-            // It was killed between a step and its field: who needs that step takes it once more.
-            assert!(matches!(error, ReadError::Lost { .. }), "{error}");
-            let after = StartAt::After(StepId(step - 1));
-            drop(std::mem::replace(
-                &mut subscriber,
-                attach(folder.path(), "sim-staged", |one| awaiting(one).with_start_at(after)),
-            ));
-            continue;
+    let stager = thread::scope(|scope| {
+        scope.spawn(|| publish_ahead(folder, &taken, &is_enough, &published));
+        let mut subscriber = attach(folder, "sim-staged", awaiting);
+        let options = PublisherOptions::default().with_rendezvous(at(folder));
+        let _sign = Publisher::open("attached", options).unwrap();
+        let killing = scope.spawn(|| kill_often(stager, start, &is_enough));
+        while taken.load(Ordering::Relaxed) < published.load(Ordering::Relaxed) {
+            let expected = taken.load(Ordering::Relaxed);
+            let (number, read) = try_take(&mut subscriber).expect("the stream goes on");
+            assert_eq!(number, expected, "none is lost, and none comes twice");
+            match read {
+                Ok(()) => taken.store(expected + 1, Ordering::Relaxed),
+                // It was killed between a step and its field: who needs that step takes it once more.
+                Err(error) => {
+                    assert!(matches!(error, ReadError::Lost { .. }), "{error}");
+                    let again = expected
+                        .checked_sub(1)
+                        .map_or(StartAt::OldestReserved, |last| StartAt::After(StepId(last)));
+                    subscriber = attach(folder, "sim-staged", |one| awaiting(one).with_start_at(again));
+                }
+            }
         }
-        taken.store(step, Ordering::Relaxed);
-        if step % 12 == 11 {
-            kill(stager);
-            stager = start();
-        }
-        step += 1;
-    }
-    tell_over.send(()).unwrap();
-    publishing.join().unwrap().expect("closed");
-    drop(subscriber);
+        killing.join().unwrap()
+    });
+    println!("{} steps, {} kills", published.into_inner(), kills());
     interrupt(stager);
 }
 

@@ -314,6 +314,49 @@ impl StepReader {
         })
     }
 
+    /// The selected elements as bytes, with their type and the shape of the array that they are: for those who learn it
+    /// at run time. They lie densely in the order that the selection asks for.
+    ///
+    /// Records have the type [`Dtype::Bytes`], and their bytes are those of [`StepReader::records`]: fixed parts first,
+    /// and then what their lists and texts refer to. Those of a text are UTF-8.
+    /// [`StepWriter::put_bytes`](crate::StepWriter::put_bytes) takes them.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn get_bytes(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<(Dtype, Shape, Vec<u8>), ReadError> {
+        bytes::copied(&self.held, variable, &selection.into())
+    }
+
+    /// As [`StepReader::get_bytes`], into memory of the caller's. Neither records nor texts go there.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`]; memory of another length than the elements have, of which texts and records have none.
+    pub fn get_bytes_into(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+        memory: &mut [u8],
+    ) -> Result<(), ReadError> {
+        bytes::copied_into(&self.held, variable, &selection.into(), memory)
+    }
+
+    /// As [`StepReader::get_bytes`], where they lie: without a copy on the terms of [`StepReader::view`]. Records and
+    /// texts are copied.
+    ///
+    /// # Errors
+    /// As [`StepReader::get`].
+    pub fn view_bytes(
+        &self,
+        variable: &str,
+        selection: impl Into<Select>,
+    ) -> Result<(Dtype, View<u8>), ReadError> {
+        bytes::viewed(&self.held, variable, &selection.into())
+    }
+
     /// Several gets that are fetched together: one message to each owner.
     pub fn fetch(&self) -> Fetch<'_> {
         Fetch::new(self)

@@ -27,7 +27,7 @@ pub(crate) enum MakeProblem {
     #[error(transparent)]
     Records(#[from] RecordBlockError),
     #[error("the records cannot be read: {0}")]
-    Unreadable(#[from] io::Error),
+    Unreadable(io::Error),
     #[error("the step is gone")]
     Gone,
     #[error("it ended in a panic")]
@@ -54,7 +54,9 @@ impl Source {
         for bytes in [Some(&self.fixed), self.parts.as_ref()].into_iter().flatten() {
             match bytes {
                 BlockBytes::Memory(payload) => records.extend_from_slice(payload.as_slice()),
-                BlockBytes::Stored(stored) => records.append(&mut stored.read()?),
+                BlockBytes::Stored(stored) => {
+                    records.append(&mut stored.read().map_err(MakeProblem::Unreadable)?)
+                }
             }
         }
         Ok(Payload::from_owner(records))

@@ -1,0 +1,105 @@
+//! What the ranks of a relay begin with: how many they are, what is on disk already, who is awaited.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use fp_core::diagnosis::status::{StatusScope, status};
+use fp_core::{Epoch, LinkOptions, Rank, StepId};
+
+use super::relay::Relay;
+use super::shelf::{Kept, Shelf};
+use crate::failure::Failure;
+
+/// Each rank is two handles of this process.
+const LIMIT_RANKS: u32 = 256;
+
+/// How long the lead of a stream has to say how many ranks there are.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Where the steps come from.
+pub(super) enum Source {
+    /// From a stream, in this opening.
+    Stream(Epoch),
+    /// From disk alone.
+    Disk(Kept),
+}
+
+impl Source {
+    /// The opening of the stream that is taken.
+    pub(super) fn epoch(&self) -> Option<Epoch> {
+        match self {
+            Self::Stream(epoch) => Some(*epoch),
+            Self::Disk(_) => None,
+        }
+    }
+}
+
+/// What the ranks of a relay begin with.
+pub(super) struct Beginning {
+    /// Whether there is a stream to take.
+    pub(super) has_stream: bool,
+    /// As many as the publisher has.
+    pub(super) ranks: u32,
+    /// The number of the step that begins next.
+    pub(super) next: StepId,
+    pub(super) shelf: Option<Shelf>,
+    /// Steps that are on disk already.
+    pub(super) kept: BTreeSet<StepId>,
+    /// How many subscribed to what was staged, before an earlier stager was killed.
+    pub(super) subscribers: u32,
+    /// Until when they are awaited.
+    pub(super) awaits: Instant,
+}
+
+impl Beginning {
+    /// Finds all that out.
+    pub(super) fn of(relay: &Relay, source: Source) -> Result<Self, Failure> {
+        let options = &relay.options;
+        let (epoch, has_stream, (ranks, next)) = match source {
+            Source::Disk(kept) => (kept.epoch, false, (kept.ranks, StepId(0))),
+            Source::Stream(epoch) => (epoch, true, ask(relay)?),
+        };
+        let open = |folder| Shelf::open(folder, (&relay.stream, epoch), ranks, options.durable);
+        let (shelf, kept) = options.disk.as_deref().map(open).transpose()?.unzip();
+        let kept: Option<Kept> = kept.flatten();
+        let there = kept.as_ref().map_or(ranks, |kept| kept.ranks);
+        let wrong = match ranks {
+            _ if there != ranks => {
+                format!("has {ranks} ranks, and steps of {there} are on disk: name another --disk")
+            }
+            _ if ranks > LIMIT_RANKS => format!("has {ranks} ranks, and {LIMIT_RANKS} at most are staged"),
+            _ => String::new(),
+        };
+        if !wrong.is_empty() {
+            return Err(Failure::Usage(format!("stream {:?} {wrong}", relay.stream)));
+        }
+        let steps = kept.map(|kept| kept.steps).unwrap_or_default();
+        let subscribers = shelf.as_ref().map_or(0, Shelf::subscribers);
+        let awaits = Instant::now().checked_add(options.awaits);
+        let awaits = awaits.unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30));
+        // Of a stream that is gone somebody has to come for what is there.
+        let subscribers = if has_stream { subscribers } else { subscribers.max(1) };
+        if subscribers == 0 {
+            relay.course.set_back();
+        }
+        Ok(Self { has_stream, ranks, next, shelf, kept: steps, subscribers, awaits })
+    }
+}
+
+/// How many ranks the publisher has, and the number of its next step.
+fn ask(relay: &Relay) -> Result<(u32, StepId), Failure> {
+    let mut link = LinkOptions::default();
+    relay.options.credentials.read()?.set(&mut link);
+    link.rendezvous = Some(relay.rendezvous.clone());
+    let report = status(&relay.stream, StatusScope::Rank(Rank(0)), &link, PATIENCE)?;
+    let publisher = report.cohorts.into_iter().find(|cohort| cohort.publishes);
+    let told = publisher.map(|cohort| {
+        let next = cohort.ranks.iter().map(|rank| rank.steps.next).max();
+        (cohort.size, next.unwrap_or_default())
+    });
+    let untold = || Failure::Ended {
+        stream: relay.stream.clone(),
+        ending: "its lead says nothing of its ranks".to_owned(),
+    };
+    told.ok_or_else(untold)
+}

@@ -1,0 +1,57 @@
+//! Runs the ranks of a relay, and says how far they are.
+
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Instant;
+
+use fp_core::Rank;
+
+use super::beginning::{Beginning, Source};
+use super::intake::Intake;
+use super::relay::{PROGRESS, Relay};
+use crate::failure::Failure;
+use crate::interrupt::NOTICE;
+
+/// Stages the stream until it has ended.
+pub(super) fn run(relay: &Relay, source: Source) -> Result<(), Failure> {
+    let beginning = Beginning::of(relay, source)?;
+    let Relay { stream, staged, .. } = relay;
+    let ranks = beginning.ranks;
+    match beginning.has_stream {
+        true => eprintln!("flexpath: stream {stream:?} is staged as {staged:?} by {ranks} ranks"),
+        false => eprintln!(
+            "flexpath: {} steps of stream {stream:?} are on disk, and published as {staged:?}",
+            beginning.kept.len()
+        ),
+    }
+    let outcomes: Vec<Result<(), Failure>> = thread::scope(|scope| {
+        let beginning = &beginning;
+        let rank = |rank| scope.spawn(move || run_rank(relay, Rank(rank), beginning));
+        let threads: Vec<_> = (0..ranks).map(rank).collect();
+        report(relay, || threads.iter().all(|thread| thread.is_finished()));
+        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+    });
+    eprintln!("flexpath: stream {stream:?}: {}", relay.told());
+    outcomes.into_iter().find_map(Result::err).map_or(Ok(()), Err)
+}
+
+fn run_rank(relay: &Relay, rank: Rank, beginning: &Beginning) -> Result<(), Failure> {
+    let outcome = Intake::new(relay, beginning, rank).run();
+    if outcome.is_err() {
+        relay.fail();
+    }
+    outcome
+}
+
+/// Says how far it is now and then, until it is done.
+fn report(relay: &Relay, is_done: impl Fn() -> bool) {
+    let (mut told, mut steps) = (Instant::now(), 0);
+    while !is_done() {
+        thread::sleep(NOTICE / 4);
+        let now = relay.counts.steps.load(Ordering::Relaxed);
+        if told.elapsed() >= PROGRESS && now != steps {
+            eprintln!("flexpath: stream {:?}: {} so far", relay.stream, relay.told());
+            (told, steps) = (Instant::now(), now);
+        }
+    }
+}
