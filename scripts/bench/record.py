@@ -28,6 +28,7 @@ BENCHES = [
     ("calls", "Puts in C and Fortran", "make bench-calls"),
     ("lammps", "What publishing costs LAMMPS", "make bench-lammps"),
     ("opening", "Opening under MPI", "make bench-mpi"),
+    ("staging", "A stream through a stager", "make bench-staging"),
 ]
 
 

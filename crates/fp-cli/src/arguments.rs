@@ -237,8 +237,7 @@ pub(crate) struct ReplayOptions {
     /// How fast: as it was `recorded`, at `full` speed, or so many steps a second
     #[arg(long, value_name = "SPEED", default_value = "recorded", value_parser = speed)]
     pub(crate) speed: Speed,
-    /// These steps alone, by their numbers: FIRST:BEHIND, either may be missing. The first keeps its number, and those
-    /// behind it count on
+    /// These steps alone, by their numbers: FIRST:BEHIND, either may be missing
     #[arg(long, value_name = "FIRST:BEHIND", default_value = ":", value_parser = span)]
     pub(crate) steps: (u64, u64),
     /// These variables alone
