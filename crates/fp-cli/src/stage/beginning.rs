@@ -1,20 +1,23 @@
 //! What the ranks of a relay begin with: how many they are, what is on disk already, who is awaited.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use fp_core::diagnosis::status::{StatusScope, status};
+use fp_core::diagnosis::status::{StatusReport, StatusScope, status};
 use fp_core::{Epoch, LinkOptions, Rank, StepId};
 
 use super::relay::Relay;
-use super::shelf::{Kept, Shelf};
+use super::shelf::{Kept, Shelf, StreamFolder};
 use crate::failure::Failure;
+use crate::interrupt::NOTICE;
 
 /// Each rank is two handles of this process.
 const LIMIT_RANKS: u32 = 256;
 
-/// How long the lead of a stream has to say how many ranks there are.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the lead of a stream has to say how many ranks there are, each time that it is asked.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where the steps come from.
 pub(super) enum Source {
@@ -42,7 +45,10 @@ pub(super) struct Beginning {
     pub(super) ranks: u32,
     /// The number of the step that begins next.
     pub(super) next: StepId,
-    pub(super) shelf: Option<Shelf>,
+    /// What is on disk of the stream.
+    pub(super) folder: Option<StreamFolder>,
+    /// The place for steps of this opening.
+    pub(super) shelf: Option<Arc<Shelf>>,
     /// Steps that are on disk already.
     pub(super) kept: BTreeSet<StepId>,
     /// How many subscribed to what was staged, before an earlier stager was killed.
@@ -59,8 +65,9 @@ impl Beginning {
             Source::Disk(kept) => (kept.epoch, false, (kept.ranks, StepId(0))),
             Source::Stream(epoch) => (epoch, true, ask(relay)?),
         };
-        let open = |folder| Shelf::open(folder, (&relay.stream, epoch), ranks, options.durable);
-        let (shelf, kept) = options.disk.as_deref().map(open).transpose()?.unzip();
+        let open = |disk| StreamFolder::open(disk, &relay.stream, options.durable);
+        let folder = options.disk.as_deref().map(open).transpose()?;
+        let (shelf, kept) = folder.as_ref().map(|folder| folder.shelf(epoch, ranks)).transpose()?.unzip();
         let kept: Option<Kept> = kept.flatten();
         let there = kept.as_ref().map_or(ranks, |kept| kept.ranks);
         let wrong = match ranks {
@@ -74,7 +81,7 @@ impl Beginning {
             return Err(Failure::Usage(format!("stream {:?} {wrong}", relay.stream)));
         }
         let steps = kept.map(|kept| kept.steps).unwrap_or_default();
-        let subscribers = shelf.as_ref().map_or(0, Shelf::subscribers);
+        let subscribers = shelf.as_ref().map_or(0, |shelf: &Shelf| shelf.subscribers());
         let awaits = Instant::now().checked_add(options.awaits);
         let awaits = awaits.unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30));
         // Of a stream that is gone somebody has to come for what is there.
@@ -82,24 +89,29 @@ impl Beginning {
         if subscribers == 0 {
             relay.course.set_back();
         }
-        Ok(Self { has_stream, ranks, next, shelf, kept: steps, subscribers, awaits })
+        let shelf = shelf.map(Arc::new);
+        Ok(Self { has_stream, ranks, next, folder, shelf, kept: steps, subscribers, awaits })
     }
 }
 
-/// How many ranks the publisher has, and the number of its next step.
+/// How many ranks the publisher has, and the number of its next step. A lead that is busy is asked again.
 fn ask(relay: &Relay) -> Result<(u32, StepId), Failure> {
     let mut link = LinkOptions::default();
     relay.options.credentials.read()?.set(&mut link);
     link.rendezvous = Some(relay.rendezvous.clone());
-    let report = status(&relay.stream, StatusScope::Rank(Rank(0)), &link, PATIENCE)?;
-    let publisher = report.cohorts.into_iter().find(|cohort| cohort.publishes);
-    let told = publisher.map(|cohort| {
-        let next = cohort.ranks.iter().map(|rank| rank.steps.next).max();
-        (cohort.size, next.unwrap_or_default())
-    });
-    let untold = || Failure::Ended {
-        stream: relay.stream.clone(),
-        ending: "its lead says nothing of its ranks".to_owned(),
-    };
-    told.ok_or_else(untold)
+    let began = Instant::now();
+    loop {
+        let told = status(&relay.stream, StatusScope::Rank(Rank(0)), &link, PATIENCE);
+        let publisher = |report: StatusReport| report.cohorts.into_iter().find(|cohort| cohort.publishes);
+        match told.map(publisher) {
+            Ok(Some(cohort)) => {
+                let next = cohort.ranks.iter().map(|rank| rank.steps.next).max();
+                return Ok((cohort.size, next.unwrap_or_default()));
+            }
+            Err(error) if began.elapsed() >= relay.options.awaits || relay.course.is_over() => {
+                return Err(error.into());
+            }
+            Ok(None) | Err(_) => thread::sleep(NOTICE),
+        }
+    }
 }

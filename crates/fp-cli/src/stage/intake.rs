@@ -12,8 +12,8 @@ use fp_core::{
 
 use super::beginning::Beginning;
 use super::own_block::{self, OwnBlock};
-use super::relay::Relay;
-use super::shelf::{Shelf, ShelvedStep};
+use super::relay::{Opening, Relay};
+use super::shelf::{Shelf, ShelvedStep, StreamFolder};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
 use crate::recorded_step;
@@ -41,6 +41,8 @@ pub(super) struct Intake<'a> {
     rank: Rank,
     /// A step that was taken, and not published yet.
     pending: Option<StepReader>,
+    /// The place for steps of this opening.
+    shelf: Option<Arc<Shelf>>,
     /// Steps on disk that are to be published before any other.
     kept: BTreeSet<StepId>,
     /// How many subscriptions there were when that was noted last.
@@ -69,6 +71,7 @@ impl<'a> Intake<'a> {
             beginning,
             rank,
             pending: None,
+            shelf: beginning.shelf.clone(),
             kept: beginning.kept.clone(),
             noted: 0,
             next: StepId(0),
@@ -82,8 +85,8 @@ impl<'a> Intake<'a> {
             false => None,
         };
         for opening in 0.. {
-            let Some(first) = self.first(opening, source.as_mut())? else { break };
-            self.next = first;
+            let Some(Opening { first, shelf }) = self.opening(opening, source.as_mut())? else { break };
+            (self.next, self.shelf) = (first, shelf);
             let mut staged = Publisher::open(&self.relay.staged, self.asked(first)?).map_err(publishing)?;
             let over = self.follow(source.as_mut(), &mut staged);
             let is_over = !matches!(over, Ok(Over::Anew));
@@ -110,8 +113,7 @@ impl<'a> Intake<'a> {
             asked = asked.with_policy(QueuePolicy::DropOldest);
         }
         options.credentials.read()?.set(&mut asked.link);
-        let opened = Subscriber::open(stream, asked);
-        opened.map_err(|source| Failure::Open { source: Box::new(source), alive: Vec::new() })
+        Subscriber::open(stream, asked).map_err(publishing)
     }
 
     /// Whether nothing more is to be done, for waits that ask.
@@ -141,10 +143,14 @@ impl<'a> Intake<'a> {
         Ok(asked)
     }
 
-    /// The first step of an opening; `None` if there is none any more. Rank 0 decides.
-    fn first(&mut self, opening: usize, source: Option<&mut Subscriber>) -> Result<Option<StepId>, Failure> {
+    /// How the staged stream opens next; `None` if it does not any more. Rank 0 decides.
+    fn opening(
+        &mut self,
+        number: usize,
+        source: Option<&mut Subscriber>,
+    ) -> Result<Option<Opening>, Failure> {
         if self.rank != Rank(0) {
-            return Ok(self.relay.first_of(opening));
+            return Ok(self.relay.opening(number));
         }
         if let (None, None, Some(source)) = (self.kept.first(), &self.pending, source) {
             // What the publisher has in reserve comes at once.
@@ -154,8 +160,21 @@ impl<'a> Intake<'a> {
         }
         let pending = || self.pending.as_ref().map(StepReader::step);
         let first = self.kept.first().copied().or_else(pending).unwrap_or(self.beginning.next);
-        self.relay.tell_first(first);
-        Ok(Some(first))
+        let shelf = match number {
+            0 => self.beginning.shelf.clone(),
+            _ => self.new_shelf()?,
+        };
+        let opening = Opening { first, shelf };
+        self.relay.tell(opening.clone());
+        Ok(Some(opening))
+    }
+
+    /// A place for the steps of the publisher that has come since. Nothing is on it.
+    fn new_shelf(&self) -> Result<Option<Arc<Shelf>>, Failure> {
+        let epoch = self.pending.as_ref().and_then(StepReader::epoch).unwrap_or_default();
+        let shelf = |folder: &StreamFolder| folder.shelf(epoch, self.beginning.ranks);
+        let shelf = self.beginning.folder.as_ref().map(shelf).transpose()?;
+        Ok(shelf.map(|(shelf, _)| Arc::new(shelf)))
     }
 
     /// Publishes what is on disk, and then what comes.
@@ -170,13 +189,17 @@ impl<'a> Intake<'a> {
                 return Ok(Over::Stopped);
             }
             self.note_subscribers(staged);
-            let may_publish = self.relay.course.are_back() || self.relay.course.is_succeeded();
-            if may_publish {
+            let are_back = self.relay.course.are_back();
+            if are_back {
                 self.publish_kept(staged)?;
             }
             let (Some(source), None) = (source.as_mut(), &ending) else {
                 match ending {
-                    Some(reason) if may_publish => return Ok(Over::Ended(reason)),
+                    Some(reason) if are_back => return Ok(Over::Ended(reason)),
+                    Some(reason) if self.relay.course.is_succeeded() => {
+                        self.leave_kept();
+                        return Ok(Over::Ended(reason));
+                    }
                     _ => std::thread::sleep(NOTICE / 4),
                 }
                 continue;
@@ -195,7 +218,10 @@ impl<'a> Intake<'a> {
             };
             let next = self.kept.last().map_or(self.next, |last| StepId(last.0 + 1));
             if !(next.0..next.0.saturating_add(LIMIT_GAP)).contains(&step.step().0) {
-                self.publish_kept(staged)?;
+                if self.relay.course.are_back() {
+                    self.publish_kept(staged)?;
+                }
+                self.leave_kept();
                 self.pending = Some(step);
                 return Ok(Over::Anew);
             }
@@ -205,10 +231,22 @@ impl<'a> Intake<'a> {
         }
     }
 
+    /// Leaves on disk what nobody came for, as another run of the stream is there.
+    fn leave_kept(&mut self) {
+        let left = std::mem::take(&mut self.kept).len();
+        if left > 0 && self.rank == Rank(0) {
+            eprintln!(
+                "flexpath: stream {:?}: {left} steps of an earlier run are left on disk",
+                self.relay.stream
+            );
+        }
+        self.relay.course.set_back();
+    }
+
     /// Publishes what is on disk.
     fn publish_kept(&mut self, staged: &mut Publisher) -> Result<(), Failure> {
         while let Some(step) = self.kept.pop_first() {
-            let Some(shelf) = &self.beginning.shelf else { break };
+            let Some(shelf) = &self.shelf else { break };
             let shelved = shelf.read(step, self.rank.0)?;
             self.skip_to(step, staged)?;
             let mut writer = staged.begin_stored_step().map_err(publishing)?;
@@ -232,7 +270,7 @@ impl<'a> Intake<'a> {
                 course.set_back();
             }
         }
-        let shelf = self.beginning.shelf.as_ref().filter(|_| course.are_back() && present != self.noted);
+        let shelf = self.shelf.as_ref().filter(|_| course.are_back() && present != self.noted);
         if let Some(shelf) = shelf {
             self.noted = present;
             self.relay.note_disk(shelf.note_subscribers(present).as_ref().map(drop));
@@ -260,10 +298,14 @@ impl<'a> Intake<'a> {
         let blocks = own_block::own_blocks(self.relay, step, &variables, (self.rank, self.beginning.ranks))?;
         let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
         let shelve = |shelf| self.shelve(shelf, step, &variables, &blocks);
-        let mut shelf = self.beginning.shelf.as_ref().filter(|_| self.relay.may_use_disk());
+        let place = self.shelf.clone();
+        let mut shelf = place.as_deref().filter(|_| self.relay.may_use_disk());
         let is_shelved = if self.relay.course.are_back() {
             let is_needed = staged.has_subscribers() || self.relay.options.reserve.0 > 0;
-            let promised = self.relay.bounds.promise(len_bytes, || staged.spare_bytes());
+            // Room for one step more is left for what is read from disk.
+            let read_bytes = if shelf.is_some() { len_bytes } else { 0 };
+            let spare = || staged.spare_bytes().saturating_sub(read_bytes);
+            let promised = self.relay.bounds.promise(len_bytes, spare);
             shelf = shelf.filter(|_| is_needed && (self.relay.options.durable || promised.is_none()));
             let shelved = shelf.and_then(shelve);
             self.publish_kept(staged)?;
@@ -370,32 +412,38 @@ impl<'a> Intake<'a> {
 
     /// Closes the staged stream when its time has come.
     fn leave(&self, staged: Publisher, over: Result<Over, Failure>) -> Result<(), Failure> {
-        let (failure, reason) = match over {
-            Ok(Over::Ended(reason)) => (None, Some(reason)),
-            Ok(Over::Anew | Over::Stopped) => (None, None),
+        let course = &self.relay.course;
+        let goes_on = matches!(over, Ok(Over::Anew));
+        let failure = match over {
+            Ok(Over::Ended(reason)) => {
+                self.tell_end(&reason);
+                self.outlive(&staged, self.relay.options.reserve.0 > 0);
+                None
+            }
+            Ok(Over::Anew) => {
+                self.outlive(&staged, false);
+                None
+            }
+            Ok(Over::Stopped) => None,
             // What is interrupted fails in the midst of something.
-            Err(_) if self.relay.course.is_interrupted() => (None, None),
-            Err(failure) => (Some(failure), None),
+            Err(_) if course.is_interrupted() => None,
+            Err(failure) => Some(failure),
         };
-        if let Some(reason) = reason {
-            self.tell_end(&reason);
-            self.outlive(&staged);
-        }
-        if let Some(shelf) = self.beginning.shelf.as_ref().filter(|_| failure.is_some() || self.stays()) {
+        let stays = failure.is_some() || (course.is_interrupted() && self.relay.options.durable);
+        if let Some(shelf) = self.shelf.as_ref().filter(|_| stays) {
             shelf.stay();
         }
         let closed = staged.close();
+        if let Some(shelf) = self.shelf.as_ref().filter(|_| failure.is_none() && self.rank == Rank(0)) {
+            // Who was there knows that it has ended.
+            self.relay.note_disk(shelf.note_subscribers(0).as_ref().map(drop));
+        }
         match failure {
             Some(failure) => Err(failure),
-            // Who is asked to end does not wait for all to have read.
-            None if self.relay.course.is_over() => Ok(()),
+            // Who is asked to end does not wait for all to have read, nor does who has another run to stage.
+            None if course.is_over() || goes_on => Ok(()),
             None => Ok(closed?),
         }
-    }
-
-    /// Whether what is on disk is there for the next stager.
-    fn stays(&self) -> bool {
-        self.relay.course.is_interrupted() && self.relay.options.durable
     }
 
     fn tell_end(&self, reason: &EndReason) {
@@ -404,13 +452,19 @@ impl<'a> Intake<'a> {
         }
     }
 
-    /// The stream is over: what of it is here stays until it was taken, or as long as a reserve is to be there.
-    fn outlive(&self, staged: &Publisher) {
+    /// The stream is over: what of it is here stays until it was taken, or as long as a reserve is to be there. It makes
+    /// way for another run after a while.
+    fn outlive(&self, staged: &Publisher, is_reserve: bool) {
         let course = &self.relay.course;
-        let is_reserve = self.relay.options.reserve.0 > 0;
-        while !course.is_over() && !course.is_succeeded() {
+        let mut pressed: Option<Instant> = None;
+        while !course.is_over() {
             let is_taken = staged.sync(NOTICE).is_ok();
-            if is_taken && !is_reserve {
+            if self.pending.is_some() || course.is_succeeded() {
+                pressed.get_or_insert_with(Instant::now);
+            }
+            let is_long = pressed.is_some_and(|since| since.elapsed() >= self.relay.options.awaits);
+            let is_kept = is_reserve && pressed.is_none();
+            if (is_taken && !is_kept) || is_long {
                 return;
             }
             if is_taken {

@@ -25,6 +25,7 @@ use crate::entries;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use beginning::Source;
+use bounds::Bounds;
 use course::Course;
 use relay::Relay;
 use shelf::Kept;
@@ -43,6 +44,9 @@ struct Stager<'a> {
     running: BTreeMap<String, Running>,
     /// Openings that were staged to their end.
     done: BTreeSet<(String, Option<Epoch>)>,
+    bounds: Arc<Bounds>,
+    /// Why the rendezvous could not be looked at last, as was told.
+    untold: Option<String>,
     failure: Option<Failure>,
 }
 
@@ -55,8 +59,17 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
     let interrupt = Interrupt::watch()?;
     let options = Arc::new(options.clone());
     let (running, done) = (BTreeMap::new(), BTreeSet::new());
-    let mut stager =
-        Stager { options: &options, rendezvous, interrupt: &interrupt, running, done, failure: None };
+    let (bounds, untold, failure) = (Arc::default(), None, None);
+    let mut stager = Stager {
+        options: &options,
+        rendezvous,
+        interrupt: &interrupt,
+        running,
+        done,
+        bounds,
+        untold,
+        failure,
+    };
     let watched = stager.watch();
     // Relays hear of an interrupt themselves.
     let threads = std::mem::take(&mut stager.running).into_iter();
@@ -99,7 +112,19 @@ impl Stager<'_> {
                 self.ended(&stream, running);
             }
         }
-        let entries = self.rendezvous.list()?.into_iter();
+        let entries = match self.rendezvous.list() {
+            Ok(entries) => entries.into_iter(),
+            Err(error) if self.running.is_empty() => return Err(error.into()),
+            Err(error) => {
+                // What is staged goes on meanwhile.
+                let error = error.to_string();
+                if self.untold.as_ref() != Some(&error) {
+                    eprintln!("flexpath: {error}");
+                }
+                self.untold = Some(error);
+                return Ok(());
+            }
+        };
         let new: Vec<_> = entries.filter(|entry| self.is_new(&entry.name, entry.epoch)).collect();
         let alive = entries::asked(new, |_, alive| alive).into_iter();
         let alive: Vec<_> = alive.filter(|(_, alive)| *alive == Some(true)).map(|(entry, _)| entry).collect();
@@ -139,7 +164,8 @@ impl Stager<'_> {
 
     fn start(&mut self, stream: &str, source: Source) {
         let course = Arc::new(Course::new(source.epoch(), self.interrupt.asked()));
-        let relay = Relay::new(stream, self.options, self.rendezvous.clone(), course.clone());
+        let relay =
+            Relay::new(stream, self.options, self.rendezvous.clone(), (course.clone(), self.bounds.clone()));
         let named = thread::Builder::new().name(format!("stage {stream}"));
         match named.spawn(move || run::run(&relay, source)) {
             Ok(thread) => _ = self.running.insert(stream.to_owned(), Running { thread, course }),

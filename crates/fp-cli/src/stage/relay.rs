@@ -9,6 +9,7 @@ use fp_core::rendezvous::Rendezvous;
 
 use super::bounds::Bounds;
 use super::course::Course;
+use super::shelf::Shelf;
 use crate::arguments::StageOptions;
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
@@ -26,6 +27,15 @@ pub(super) struct Counts {
     pub(super) len_bytes: AtomicU64,
 }
 
+/// One opening of a staged stream.
+#[derive(Clone)]
+pub(super) struct Opening {
+    /// The number of its first step.
+    pub(super) first: StepId,
+    /// The place for its steps.
+    pub(super) shelf: Option<Arc<Shelf>>,
+}
+
 /// One stream on its way.
 pub(super) struct Relay {
     pub(super) stream: String,
@@ -33,10 +43,10 @@ pub(super) struct Relay {
     pub(super) options: Arc<StageOptions>,
     pub(super) rendezvous: Rendezvous,
     pub(super) course: Arc<Course>,
-    pub(super) bounds: Bounds,
+    pub(super) bounds: Arc<Bounds>,
     pub(super) counts: Counts,
-    /// The first step of each opening of the staged stream, as rank 0 found it.
-    firsts: Mutex<Vec<StepId>>,
+    /// The openings of the staged stream, as rank 0 found them.
+    openings: Mutex<Vec<Opening>>,
     found: Condvar,
     /// Whether the disk failed when it was tried last, and when.
     disk_failed: Mutex<Option<Instant>>,
@@ -47,7 +57,7 @@ impl Relay {
         stream: &str,
         options: &Arc<StageOptions>,
         rendezvous: Rendezvous,
-        course: Arc<Course>,
+        (course, bounds): (Arc<Course>, Arc<Bounds>),
     ) -> Self {
         Self {
             stream: stream.to_owned(),
@@ -55,17 +65,17 @@ impl Relay {
             options: options.clone(),
             rendezvous,
             course,
-            bounds: Bounds::default(),
+            bounds,
             counts: Counts::default(),
-            firsts: Mutex::default(),
+            openings: Mutex::default(),
             found: Condvar::new(),
             disk_failed: Mutex::default(),
         }
     }
 
-    /// Rank 0 has found out with which step an opening of the staged stream begins.
-    pub(super) fn tell_first(&self, first: StepId) {
-        self.firsts.lock().unwrap_or_else(PoisonError::into_inner).push(first);
+    /// Rank 0 has found out how the staged stream opens next.
+    pub(super) fn tell(&self, opening: Opening) {
+        self.openings.lock().unwrap_or_else(PoisonError::into_inner).push(opening);
         self.found.notify_all();
     }
 
@@ -76,17 +86,17 @@ impl Relay {
     }
 
     /// The same on another rank; `None` if there is no such opening any more.
-    pub(super) fn first_of(&self, opening: usize) -> Option<StepId> {
-        let mut firsts = self.firsts.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn opening(&self, number: usize) -> Option<Opening> {
+        let mut openings = self.openings.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(first) = firsts.get(opening) {
-                return Some(*first);
+            if let Some(opening) = openings.get(number) {
+                return Some(opening.clone());
             }
             if self.course.is_over() {
                 return None;
             }
-            let waited = self.found.wait_timeout(firsts, NOTICE);
-            firsts = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.found.wait_timeout(openings, NOTICE);
+            openings = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

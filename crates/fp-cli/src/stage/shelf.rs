@@ -30,7 +30,14 @@ pub(crate) struct Shelf {
     is_durable: bool,
     /// Whether files stay, whoever lets go of them.
     stays: Arc<AtomicBool>,
-    /// Held as long as this is: one stager for each stream.
+}
+
+/// What a stager has to itself: all that is on disk of a stream.
+pub(crate) struct StreamFolder {
+    folder: PathBuf,
+    stream: String,
+    is_durable: bool,
+    /// Held as long as this is.
     _lock: File,
 }
 
@@ -121,7 +128,8 @@ pub(crate) fn kept(disk: &Path) -> Result<Vec<Kept>, Failure> {
     let mut newest: BTreeMap<String, Kept> = BTreeMap::new();
     for stream in subfolders(disk)? {
         for folder in subfolders(&stream)? {
-            let Some(kept) = kept_in(&stream, &folder)?.filter(|kept| !kept.steps.is_empty()) else {
+            let Some(stream) = name(&stream) else { continue };
+            let Some(kept) = kept_in(stream, &folder)?.filter(|kept| !kept.steps.is_empty()) else {
                 continue;
             };
             if newest.get(&kept.stream).is_none_or(|other| other.written < kept.written) {
@@ -151,11 +159,12 @@ fn parts(path: &Path) -> Option<(StepId, u32, u32)> {
     Some((StepId(step.parse().ok()?), rank.parse().ok()?, ranks.parse().ok()?))
 }
 
-fn kept_in(stream: &Path, folder: &Path) -> Result<Option<Kept>, Failure> {
-    let name = |path: &Path| path.file_name().and_then(OsStr::to_str).map(str::to_owned);
-    let (Some(stream), Some(Ok(epoch))) = (name(stream), name(folder).map(|text| parse_epoch(&text))) else {
-        return Ok(None);
-    };
+fn name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(OsStr::to_str)
+}
+
+fn kept_in(stream: &str, folder: &Path) -> Result<Option<Kept>, Failure> {
+    let Some(Ok(epoch)) = name(folder).map(parse_epoch) else { return Ok(None) };
     let entries = fs::read_dir(folder).map_err(failed(folder, "it cannot be read"))?;
     let mut files: BTreeMap<StepId, Vec<(u32, PathBuf)>> = BTreeMap::new();
     let (mut ranks, mut written) = (0, SystemTime::UNIX_EPOCH);
@@ -175,50 +184,53 @@ fn kept_in(stream: &Path, folder: &Path) -> Result<Option<Kept>, Failure> {
     let (whole, cut): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, files)| has_all(files));
     let cut = cut.into_iter().flat_map(|(_, files)| files).map(|(_, path)| path).collect();
     let steps = whole.into_iter().map(|(step, _)| step).collect();
-    Ok(Some(Kept { stream, epoch, ranks, steps, written, cut }))
+    Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut }))
 }
 
 fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
     u128::from_str_radix(text, 16).map(Epoch)
 }
 
-impl Shelf {
-    /// A shelf for one opening of a stream, and what is on it already. That may be of other ranks than these.
-    pub(crate) fn open(
-        disk: &Path,
-        (stream, epoch): (&str, Epoch),
-        ranks: u32,
-        is_durable: bool,
-    ) -> Result<(Self, Option<Kept>), Failure> {
-        let stream_folder = disk.join(stream);
-        let folder = stream_folder.join(epoch.to_string());
+impl StreamFolder {
+    /// The folder of a stream.
+    pub(crate) fn open(disk: &Path, stream: &str, is_durable: bool) -> Result<Self, Failure> {
+        let folder = disk.join(stream);
         fs::create_dir_all(&folder).map_err(failed(&folder, "it cannot be made"))?;
-        let place = stream_folder.join("lock");
+        let place = folder.join("lock");
         let lock = File::create(&place).map_err(failed(&place, "it cannot be made"))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let text = format!("{}: another stager uses it", stream_folder.display());
-                return Err(Failure::Usage(text));
+                return Err(Failure::Usage(format!("{}: another stager uses it", folder.display())));
             }
             Err(TryLockError::Error(error)) => return Err(failed(&place, "it cannot be locked")(error)),
         }
         if is_durable {
-            // The folders themselves are to be there after a power failure.
-            for folder in [disk, &stream_folder] {
-                let synced = File::open(folder).and_then(|folder| folder.sync_all());
-                synced.map_err(failed(folder, "it cannot be synced"))?;
-            }
+            // The folder itself is to be there after a power failure.
+            File::open(disk).and_then(|disk| disk.sync_all()).map_err(failed(disk, "it cannot be synced"))?;
         }
-        let kept = kept_in(&stream_folder, &folder)?;
+        Ok(Self { folder, stream: stream.to_owned(), is_durable, _lock: lock })
+    }
+
+    /// A shelf for one opening of the stream, and what is on it already. That may be of other ranks than these.
+    pub(crate) fn shelf(&self, epoch: Epoch, ranks: u32) -> Result<(Shelf, Option<Kept>), Failure> {
+        let folder = self.folder.join(epoch.to_string());
+        fs::create_dir_all(&folder).map_err(failed(&folder, "it cannot be made"))?;
+        if self.is_durable {
+            let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
+            synced.map_err(failed(&self.folder, "it cannot be synced"))?;
+        }
+        let kept = kept_in(&self.stream, &folder)?;
         // Nobody was told that these are safe: the publisher kept them until all ranks had them.
         for path in kept.iter().flat_map(|kept| &kept.cut) {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
         }
         let kept = kept.filter(|kept| !kept.steps.is_empty());
-        Ok((Self { folder, ranks, is_durable, stays: Arc::default(), _lock: lock }, kept))
+        Ok((Shelf { folder, ranks, is_durable: self.is_durable, stays: Arc::default() }, kept))
     }
+}
 
+impl Shelf {
     fn path(&self, step: StepId, rank: u32) -> PathBuf {
         self.folder.join(format!("{:020}.{rank}-of-{}.{SUFFIX}", step.0, self.ranks))
     }
