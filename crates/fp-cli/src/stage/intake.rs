@@ -139,7 +139,7 @@ impl<'a> Intake<'a> {
             .with_interrupt(Asked::new(self.over()));
         options.credentials.read()?.set(&mut asked.link);
         // Unlike a lone subscriber's, its ranks are dialled.
-        asked.link.tcp = options.listen.clone();
+        asked.link.tcp = options.listen;
         Ok(asked)
     }
 

@@ -117,7 +117,7 @@ fn all_of(
     let mut subscriber = attach(folder, stream, set);
     let step = |_| match subscriber.next_step(PATIENCE).expect("a step") {
         NextStep::Step(step) => values(&step),
-        other => panic!("no step: {other:?}"),
+        other @ (NextStep::NotYet | NextStep::Ended(_)) => panic!("no step: {other:?}"),
     };
     (0..count).map(step).collect()
 }

@@ -95,6 +95,35 @@ fn bytes_arrive_as_the_elements_that_they_are() {
 }
 
 #[test]
+fn bytes_are_viewed_where_they_lie_and_copied_where_the_caller_says() {
+    let record = Variable::record("it", &Named::schema().expect("a type")).expect("a name");
+    let big = Variable::global::<f64>("big", &[4096]).expect("a shape");
+    for kind in KINDS {
+        let (step, _publisher, subscriber) = exchange(kind, |writer| {
+            writer.put(&big, &region(0, 4096), (0..4096).map(f64::from).collect()).expect("put");
+            let bytes = encode_records(&[named(5)]).expect("bytes");
+            writer.put_bytes(&record, &Region::whole(&Shape::scalar()), &bytes).expect("put");
+        });
+        let expected: Vec<f64> = (100..300).map(f64::from).collect();
+        let before = subscriber.statistics();
+        let (dtype, view) = step.view_bytes("big", "[100:300]").expect("a view");
+        assert_eq!((dtype, &*view), (Dtype::F64, bytemuck::cast_slice(&expected)));
+        assert_eq!(view.is_zero_copy(), kind != TransportKind::Tcp, "over {kind}");
+        let views = subscriber.statistics().views - before.views;
+        assert_eq!(views, u64::from(view.is_zero_copy()), "over {kind}");
+        let mut memory = vec![0; 1600];
+        step.get_bytes_into("big", "[100:300]", &mut memory).expect("copied");
+        assert_eq!(memory, bytemuck::cast_slice::<f64, u8>(&expected));
+        let error = step.get_bytes_into("big", "[100:300]", &mut memory[1..]).expect_err("too short");
+        assert!(error.to_string().contains("1600 bytes") && error.to_string().contains("1599"), "{error}");
+        // A record has no length that is known before.
+        let (_, bytes) = step.view_bytes("it", Selection::All).expect("a record");
+        assert_eq!(*bytes, encode_records(&[named(5)]).expect("bytes"));
+        assert!(step.get_bytes_into("it", Selection::All, &mut vec![0; bytes.len()]).is_err());
+    }
+}
+
+#[test]
 fn scalars_are_put_as_bytes_whichever_way() {
     let one = Region::whole(&Shape::scalar());
     let (three, own) = (
