@@ -10,6 +10,9 @@ use super::seconds;
 use crate::credentials::CredentialOptions;
 use crate::failure::Failure;
 
+/// What records with lists and texts may take.
+const LEAST_BYTES: u64 = 64 << 20;
+
 /// Options of `stage`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "\
@@ -64,6 +67,16 @@ impl StageOptions {
     /// Under which name a stream is published again.
     pub(crate) fn staged_name(&self, stream: &str) -> String {
         self.staged.replace("{}", stream)
+    }
+
+    /// The bound of bytes of its publishers: lists and texts of records are in memory, however little that may be.
+    pub(crate) fn limit_bytes(&self) -> u64 {
+        self.memory.0.max(LEAST_BYTES)
+    }
+
+    /// Of the bytes that are spare within that bound those that are for other steps.
+    pub(crate) fn spare_bytes(&self, spare_bytes: u64) -> u64 {
+        spare_bytes.saturating_sub(self.limit_bytes() - self.memory.0)
     }
 
     /// Whether what they say goes together.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use fp_core::diagnosis::status::{StatusReport, StatusScope, status};
 use fp_core::{Epoch, LinkOptions, Rank, StepId};
 
+use super::course::Fate;
 use super::relay::Relay;
 use super::shelf::{Kept, Shelf, StreamFolder};
 use crate::failure::Failure;
@@ -84,10 +85,10 @@ impl Beginning {
         let subscribers = shelf.as_ref().map_or(0, |shelf: &Shelf| shelf.subscribers());
         let awaits = Instant::now().checked_add(options.awaits);
         let awaits = awaits.unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30));
-        // Of a stream that is gone somebody has to come for what is there.
-        let subscribers = if has_stream { subscribers } else { subscribers.max(1) };
+        // Somebody has to come for what is there.
+        let subscribers = subscribers.max(u32::from(!has_stream || !steps.is_empty()));
         if subscribers == 0 {
-            relay.course.set_back();
+            relay.course.decide(Fate::Published);
         }
         let shelf = shelf.map(Arc::new);
         Ok(Self { has_stream, ranks, next, folder, shelf, kept: steps, subscribers, awaits })
@@ -103,13 +104,16 @@ fn ask(relay: &Relay) -> Result<(u32, StepId), Failure> {
     loop {
         let told = status(&relay.stream, StatusScope::Rank(Rank(0)), &link, PATIENCE);
         let publisher = |report: StatusReport| report.cohorts.into_iter().find(|cohort| cohort.publishes);
+        let is_over = began.elapsed() >= relay.options.awaits || relay.course.is_over();
         match told.map(publisher) {
             Ok(Some(cohort)) => {
                 let next = cohort.ranks.iter().map(|rank| rank.steps.next).max();
                 return Ok((cohort.size, next.unwrap_or_default()));
             }
-            Err(error) if began.elapsed() >= relay.options.awaits || relay.course.is_over() => {
-                return Err(error.into());
+            Err(error) if is_over => return Err(error.into()),
+            Ok(None) if is_over => {
+                let ending = "its lead says nothing of its ranks".to_owned();
+                return Err(Failure::Ended { stream: relay.stream.clone(), ending });
             }
             Ok(None) | Err(_) => thread::sleep(NOTICE),
         }

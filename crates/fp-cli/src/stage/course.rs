@@ -1,9 +1,20 @@
 //! What all threads of a relay watch: whether to go on.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use fp_core::Epoch;
+
+/// What becomes of steps that are on disk as a relay begins, and of those that come meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// Those who had subscribed are awaited.
+    Undecided,
+    /// They are published: all are back, or were awaited long enough.
+    Published,
+    /// They stay on disk, as another run of the stream is there.
+    Left,
+}
 
 /// Whether a relay goes on, and what it takes.
 pub(super) struct Course {
@@ -11,8 +22,8 @@ pub(super) struct Course {
     /// Whether another opening of the stream waits to be staged.
     is_succeeded: AtomicBool,
     has_failed: AtomicBool,
-    /// Whether those are back who had subscribed before, or were awaited long enough.
-    are_back: AtomicBool,
+    /// What becomes of steps that are on disk as the relay begins.
+    fate: AtomicU8,
     /// Whether the stream is to be staged once more, by other ranks.
     is_to_repeat: AtomicBool,
     epoch: Mutex<Option<Epoch>>,
@@ -27,7 +38,7 @@ impl Course {
             is_interrupted: Box::new(is_interrupted),
             is_succeeded: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
-            are_back: AtomicBool::new(false),
+            fate: AtomicU8::new(Fate::Undecided as u8),
             is_to_repeat: AtomicBool::new(false),
             epoch: Mutex::new(epoch),
         }
@@ -57,13 +68,20 @@ impl Course {
         self.is_succeeded.load(Ordering::Relaxed)
     }
 
-    /// Whether those are back who had subscribed before. Steps are published to them then, and not before.
-    pub(super) fn are_back(&self) -> bool {
-        self.are_back.load(Ordering::Relaxed)
+    /// What becomes of what is on disk: the same on all ranks.
+    pub(super) fn fate(&self) -> Fate {
+        match self.fate.load(Ordering::SeqCst) {
+            fate if fate == Fate::Published as u8 => Fate::Published,
+            fate if fate == Fate::Left as u8 => Fate::Left,
+            _ => Fate::Undecided,
+        }
     }
 
-    pub(super) fn set_back(&self) {
-        self.are_back.store(true, Ordering::Relaxed);
+    /// Decides that, unless it is decided; says what holds.
+    pub(super) fn decide(&self, fate: Fate) -> Fate {
+        let undecided = Fate::Undecided as u8;
+        let _ = self.fate.compare_exchange(undecided, fate as u8, Ordering::SeqCst, Ordering::SeqCst);
+        self.fate()
     }
 
     /// The stream came back with more ranks than there are here.

@@ -6,11 +6,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fp_core::{
-    Cohort, Dtype, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions, QueuePolicy,
-    Rank, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber, SubscriberOptions, VariableInfo,
+    Cohort, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions, QueuePolicy, Rank,
+    ReadError, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber, SubscriberOptions,
+    VariableInfo,
 };
 
 use super::beginning::Beginning;
+use super::bounds::StepInMemory;
+use super::course::Fate;
 use super::own_block::{self, OwnBlock};
 use super::relay::{Opening, Relay};
 use super::shelf::{Shelf, ShelvedStep, StreamFolder};
@@ -23,6 +26,12 @@ const LIMIT_GAP: u64 = 100_000;
 
 /// How long a subscriber may hold up a staged stream that has no room left: it is no simulation that waits.
 const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long a first step of the past is awaited before a staged stream opens.
+const RESERVE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How soon a disk that failed is tried again where steps have to be on it.
+const RETRY: Duration = Duration::from_secs(1);
 
 /// Why a staged stream is over.
 enum Over {
@@ -132,7 +141,7 @@ impl<'a> Intake<'a> {
             .with_rendezvous(self.relay.rendezvous.clone())
             .with_cohort(self.cohort()?)
             .with_first_step(first.0)
-            .with_limit_bytes(options.memory.0)
+            .with_limit_bytes(options.limit_bytes())
             .with_limit_wait(LIMIT_WAIT)
             .with_least_limit_steps(u32::MAX)
             .with_reserve_steps(options.reserve.0)
@@ -153,8 +162,9 @@ impl<'a> Intake<'a> {
             return Ok(self.relay.opening(number));
         }
         if let (None, None, Some(source)) = (self.kept.first(), &self.pending, source) {
-            // What the publisher has in reserve comes at once.
-            if let NextStep::Step(step) = source.next_step(NOTICE)? {
+            // What the publisher has in reserve comes at once, as soon as its way is open.
+            let patience = if self.beginning.next == StepId(0) { NOTICE } else { RESERVE_PATIENCE };
+            if let NextStep::Step(step) = source.next_step(patience)? {
                 self.pending = Some(step);
             }
         }
@@ -189,17 +199,15 @@ impl<'a> Intake<'a> {
                 return Ok(Over::Stopped);
             }
             self.note_subscribers(staged);
-            let are_back = self.relay.course.are_back();
-            if are_back {
-                self.publish_kept(staged)?;
+            let fate = self.fate(ending.is_some());
+            match fate {
+                Fate::Undecided => {}
+                Fate::Published => self.publish_kept(staged)?,
+                Fate::Left => self.leave_kept(),
             }
             let (Some(source), None) = (source.as_mut(), &ending) else {
                 match ending {
-                    Some(reason) if are_back => return Ok(Over::Ended(reason)),
-                    Some(reason) if self.relay.course.is_succeeded() => {
-                        self.leave_kept();
-                        return Ok(Over::Ended(reason));
-                    }
+                    Some(reason) if fate != Fate::Undecided => return Ok(Over::Ended(reason)),
                     _ => std::thread::sleep(NOTICE / 4),
                 }
                 continue;
@@ -218,17 +226,54 @@ impl<'a> Intake<'a> {
             };
             let next = self.kept.last().map_or(self.next, |last| StepId(last.0 + 1));
             if !(next.0..next.0.saturating_add(LIMIT_GAP)).contains(&step.step().0) {
-                if self.relay.course.are_back() {
-                    self.publish_kept(staged)?;
+                match self.relay.course.decide(Fate::Left) {
+                    Fate::Published => self.publish_kept(staged)?,
+                    Fate::Undecided | Fate::Left => self.leave_kept(),
                 }
-                self.leave_kept();
                 self.pending = Some(step);
                 return Ok(Over::Anew);
             }
             self.count_skipped(step.skipped());
-            step.epoch().into_iter().for_each(|epoch| self.relay.course.set_epoch(epoch));
-            self.pass_on(&step, staged)?;
+            self.note_epoch(&step)?;
+            match self.pass_on(&step, staged) {
+                Err(Failure::Read(error)) if !self.relay.course.is_over() => {
+                    self.give_up(step.step(), staged, &error)?;
+                }
+                passed => passed?,
+            }
         }
+    }
+
+    /// What becomes of what is on disk; where it is time, that is decided.
+    fn fate(&self, has_ended: bool) -> Fate {
+        let course = &self.relay.course;
+        match has_ended && course.is_succeeded() {
+            true => course.decide(Fate::Left),
+            false => course.fate(),
+        }
+    }
+
+    /// The publisher may have come back, with numbers that go on: whoever looks for that opening finds this shelf.
+    fn note_epoch(&self, step: &StepReader) -> Result<(), Failure> {
+        let Some(epoch) = step.epoch().filter(|epoch| self.relay.course.epoch() != Some(*epoch)) else {
+            return Ok(());
+        };
+        if self.rank == Rank(0) {
+            if let (Some(folder), Some(shelf)) = (&self.beginning.folder, &self.shelf) {
+                folder.go_on(shelf, epoch)?;
+            }
+            self.relay.course.set_epoch(epoch);
+        }
+        Ok(())
+    }
+
+    /// A step could not be read, as its publisher was lost: nobody gets it.
+    fn give_up(&mut self, step: StepId, staged: &mut Publisher, error: &ReadError) -> Result<(), Failure> {
+        eprintln!("flexpath: {error}; the step is left out");
+        self.count_skipped(1);
+        self.skip_to(StepId(step.0 + 1), staged)?;
+        self.next = self.next.max(StepId(step.0 + 1));
+        Ok(())
     }
 
     /// Leaves on disk what nobody came for, as another run of the stream is there.
@@ -240,7 +285,6 @@ impl<'a> Intake<'a> {
                 self.relay.stream
             );
         }
-        self.relay.course.set_back();
     }
 
     /// Publishes what is on disk.
@@ -249,10 +293,14 @@ impl<'a> Intake<'a> {
             let Some(shelf) = &self.shelf else { break };
             let shelved = shelf.read(step, self.rank.0)?;
             self.skip_to(step, staged)?;
-            let mut writer = staged.begin_stored_step().map_err(publishing)?;
+            let begun = match shelved.has_texts() {
+                true => staged.begin_step(),
+                false => staged.begin_stored_step(),
+            };
+            let mut writer = begun.map_err(publishing)?;
+            self.next = StepId(step.0 + 1);
             self.put_shelved(&mut writer, &shelved)?;
             writer.end().map_err(publishing)?;
-            self.next = StepId(step.0 + 1);
         }
         Ok(())
     }
@@ -264,13 +312,15 @@ impl<'a> Intake<'a> {
         }
         let present = staged.wait_for_subscriptions(0, Duration::ZERO);
         let course = &self.relay.course;
-        if !course.are_back() {
-            let is_late = self.beginning.has_stream && Instant::now() >= self.beginning.awaits;
+        if course.fate() == Fate::Undecided {
+            let may_be_late = self.beginning.has_stream || present > 0;
+            let is_late = may_be_late && Instant::now() >= self.beginning.awaits;
             if present >= self.beginning.subscribers || is_late {
-                course.set_back();
+                course.decide(Fate::Published);
             }
         }
-        let shelf = self.shelf.as_ref().filter(|_| course.are_back() && present != self.noted);
+        let is_decided = course.fate() != Fate::Undecided;
+        let shelf = self.shelf.as_ref().filter(|_| is_decided && present != self.noted);
         if let Some(shelf) = shelf {
             self.noted = present;
             self.relay.note_disk(shelf.note_subscribers(present).as_ref().map(drop));
@@ -297,32 +347,41 @@ impl<'a> Intake<'a> {
         let variables = own_block::variables(step)?;
         let blocks = own_block::own_blocks(self.relay, step, &variables, (self.rank, self.beginning.ranks))?;
         let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
-        let shelve = |shelf| self.shelve(shelf, step, &variables, &blocks);
         let place = self.shelf.clone();
-        let mut shelf = place.as_deref().filter(|_| self.relay.may_use_disk());
-        let is_shelved = if self.relay.course.are_back() {
+        let is_durable = self.relay.options.durable;
+        let shelf = place.as_deref().filter(|_| is_durable || self.relay.may_use_disk());
+        let is_shelved = if self.relay.course.fate() != Fate::Undecided {
             let is_needed = staged.has_subscribers() || self.relay.options.reserve.0 > 0;
-            // Room for one step more is left for what is read from disk.
+            // Room for one step more is left for what is read from disk, and descriptors for what else there is.
             let read_bytes = if shelf.is_some() { len_bytes } else { 0 };
-            let spare = || staged.spare_bytes().saturating_sub(read_bytes);
-            let promised = self.relay.bounds.promise(len_bytes, spare);
-            shelf = shelf.filter(|_| is_needed && (self.relay.options.durable || promised.is_none()));
-            let shelved = shelf.and_then(shelve);
+            let options = &self.relay.options;
+            let spare = || options.spare_bytes(staged.spare_bytes()).saturating_sub(read_bytes);
+            let bounds = &self.relay.bounds;
+            let may_add = shelf.is_none() || !bounds.has_many();
+            let promised = may_add.then(|| bounds.promise(len_bytes, spare)).flatten();
+            let shelved = match shelf.filter(|_| is_needed && (is_durable || promised.is_none())) {
+                Some(shelf) => self.shelve(shelf, step, &variables, &blocks)?,
+                None => None,
+            };
             self.publish_kept(staged)?;
             self.skip_to(step.step(), staged)?;
             self.publish(step, staged, &blocks, (shelved.as_ref(), promised.is_some()))?;
             // Before the publisher may let go of it: whoever is given it is awaited after a kill.
             self.note_subscribers(staged);
-            self.next = StepId(step.step().0 + 1);
             shelved.is_some()
-        } else if let Some(shelved) = shelf.and_then(shelve) {
+        } else {
+            let shelved = match shelf {
+                Some(shelf) => self.shelve(shelf, step, &variables, &blocks)?,
+                None => None,
+            };
+            let Some(shelved) = shelved else {
+                // There is no place where it could wait.
+                self.relay.course.decide(Fate::Published);
+                return self.pass_on(step, staged);
+            };
             shelved.leave();
             self.kept.insert(step.step());
             true
-        } else {
-            // There is no place where it could wait.
-            self.relay.course.set_back();
-            return self.pass_on(step, staged);
         };
         let counts = &self.relay.counts;
         counts.len_bytes.fetch_add(len_bytes, Ordering::Relaxed);
@@ -334,18 +393,23 @@ impl<'a> Intake<'a> {
     }
 
     fn publish(
-        &self,
+        &mut self,
         step: &StepReader,
         staged: &mut Publisher,
         blocks: &[OwnBlock<'_>],
         (shelved, has_room): (Option<&ShelvedStep>, bool),
     ) -> Result<(), Failure> {
-        let begun = match has_room || shelved.is_some() {
+        let needs_room = shelved.is_none_or(ShelvedStep::has_texts);
+        let begun = match has_room || !needs_room {
             true => staged.begin_stored_step(),
             // It waits for room, as any publisher does.
             false => staged.begin_step(),
         };
         let mut writer = begun.map_err(publishing)?;
+        self.next = StepId(step.step().0 + 1);
+        if has_room {
+            writer.keep(StepInMemory::of(&self.relay.bounds));
+        }
         match shelved {
             Some(shelved) if !has_room => self.put_shelved(&mut writer, shelved)?,
             shelved => {
@@ -356,25 +420,34 @@ impl<'a> Intake<'a> {
         writer.end().map_err(publishing)
     }
 
-    /// Writes the step to disk; `None` if that cannot be, which is told.
+    /// Writes the step to disk; `None` if that cannot be, which is told. Where steps have to be there, it tries again.
     fn shelve(
         &self,
         shelf: &Shelf,
         step: &StepReader,
         variables: &[VariableInfo],
         blocks: &[OwnBlock<'_>],
-    ) -> Option<ShelvedStep> {
-        let written = recorded_step::head(step, variables).and_then(|head| {
-            shelf.write(&head, self.rank.0, |record| {
+    ) -> Result<Option<ShelvedStep>, Failure> {
+        let head = recorded_step::head(step, variables)?;
+        loop {
+            let written = shelf.write(&head, self.rank.0, |record| {
                 for own in blocks {
                     let (_, bytes) = step.view_bytes(&own.info.def.name, own.select.clone())?;
                     record.block(&own.head, &bytes)?;
                 }
                 Ok(())
-            })
-        });
-        self.relay.note_disk(written.as_ref().map(drop));
-        written.ok()
+            });
+            if let Err(Failure::Read(error)) = written {
+                return Err(Failure::Read(error));
+            }
+            self.relay.note_disk(written.as_ref().map(drop));
+            let goes_on = self.relay.options.durable && !self.relay.course.is_over();
+            match written {
+                Ok(shelved) => return Ok(Some(shelved)),
+                Err(_) if goes_on => std::thread::sleep(RETRY),
+                Err(_) => return Ok(None),
+            }
+        }
     }
 
     /// Puts what is on disk.
@@ -401,7 +474,7 @@ impl<'a> Intake<'a> {
             return recorded_step::put(writer, &variable, &own.head, bytes).map_err(Failure::Publish);
         }
         let region = recorded_step::placed(&variable, &own.head.region).map_err(Failure::Publish)?;
-        if !writer.wanted(name) && own.info.def.dtype != Dtype::Bool {
+        if !writer.wanted(name) {
             let unwanted = Arc::new(Unwanted(own.len_bytes()));
             return writer.put_stored(&variable, &region, unwanted).map_err(publishing);
         }
@@ -413,15 +486,15 @@ impl<'a> Intake<'a> {
     /// Closes the staged stream when its time has come.
     fn leave(&self, staged: Publisher, over: Result<Over, Failure>) -> Result<(), Failure> {
         let course = &self.relay.course;
-        let goes_on = matches!(over, Ok(Over::Anew));
+        let mut is_taken = true;
         let failure = match over {
             Ok(Over::Ended(reason)) => {
                 self.tell_end(&reason);
-                self.outlive(&staged, self.relay.options.reserve.0 > 0);
+                is_taken = self.outlive(&staged, self.relay.options.reserve.0 > 0);
                 None
             }
             Ok(Over::Anew) => {
-                self.outlive(&staged, false);
+                is_taken = self.outlive(&staged, false);
                 None
             }
             Ok(Over::Stopped) => None,
@@ -429,7 +502,11 @@ impl<'a> Intake<'a> {
             Err(_) if course.is_interrupted() => None,
             Err(failure) => Some(failure),
         };
-        let stays = failure.is_some() || (course.is_interrupted() && self.relay.options.durable);
+        let is_left = !is_taken && !course.is_over();
+        if is_left {
+            eprintln!("flexpath: stream {:?}: what was not taken of it is left on disk", self.relay.stream);
+        }
+        let stays = failure.is_some() || is_left || (course.is_interrupted() && self.relay.options.durable);
         if let Some(shelf) = self.shelf.as_ref().filter(|_| stays) {
             shelf.stay();
         }
@@ -440,8 +517,8 @@ impl<'a> Intake<'a> {
         }
         match failure {
             Some(failure) => Err(failure),
-            // Who is asked to end does not wait for all to have read, nor does who has another run to stage.
-            None if course.is_over() || goes_on => Ok(()),
+            // Who is asked to end, or to make way for another run, does not wait for all to have read.
+            None if course.is_over() || !is_taken => Ok(()),
             None => Ok(closed?),
         }
     }
@@ -454,7 +531,8 @@ impl<'a> Intake<'a> {
 
     /// The stream is over: what of it is here stays until it was taken, or as long as a reserve is to be there. It makes
     /// way for another run after a while.
-    fn outlive(&self, staged: &Publisher, is_reserve: bool) {
+    /// Says whether all was taken.
+    fn outlive(&self, staged: &Publisher, is_reserve: bool) -> bool {
         let course = &self.relay.course;
         let mut pressed: Option<Instant> = None;
         while !course.is_over() {
@@ -465,12 +543,13 @@ impl<'a> Intake<'a> {
             let is_long = pressed.is_some_and(|since| since.elapsed() >= self.relay.options.awaits);
             let is_kept = is_reserve && pressed.is_none();
             if (is_taken && !is_kept) || is_long {
-                return;
+                return is_taken;
             }
             if is_taken {
                 std::thread::sleep(NOTICE);
             }
         }
+        false
     }
 }
 

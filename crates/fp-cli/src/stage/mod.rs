@@ -55,7 +55,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
     options.check()?;
     let credentials = options.credentials.read()?;
     let rendezvous = credentials.shown_to(rendezvous)?;
-    fp_core::limit_process_bytes(options.memory.0);
+    fp_core::limit_process_bytes(options.limit_bytes());
     let interrupt = Interrupt::watch()?;
     let options = Arc::new(options.clone());
     let (running, done) = (BTreeMap::new(), BTreeSet::new());

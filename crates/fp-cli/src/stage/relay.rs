@@ -113,8 +113,11 @@ impl Relay {
             Ok(()) => *failed = None,
             Err(failure) => {
                 if failed.replace(Instant::now()).is_none_or(|at| at.elapsed() > PROGRESS) {
-                    let stream = &self.stream;
-                    eprintln!("flexpath: stream {stream:?}: {failure}. Its steps wait for memory meanwhile");
+                    let meanwhile = match self.options.durable {
+                        true => "The publisher waits until it can be written",
+                        false => "Its steps wait for memory meanwhile",
+                    };
+                    eprintln!("flexpath: stream {:?}: {failure}. {meanwhile}", self.stream);
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Runs the ranks of a relay, and says how far they are.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
@@ -36,7 +37,11 @@ pub(super) fn run(relay: &Relay, source: Source) -> Result<(), Failure> {
 }
 
 fn run_rank(relay: &Relay, rank: Rank, beginning: &Beginning) -> Result<(), Failure> {
-    let outcome = Intake::new(relay, beginning, rank).run();
+    let outcome = catch_unwind(AssertUnwindSafe(|| Intake::new(relay, beginning, rank).run()));
+    let outcome = outcome.unwrap_or_else(|_| {
+        let ending = format!("rank {rank} of what stages it panicked");
+        Err(Failure::Ended { stream: relay.stream.clone(), ending })
+    });
     if outcome.is_err() {
         relay.fail();
     }

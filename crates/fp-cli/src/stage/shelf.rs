@@ -30,6 +30,7 @@ pub(crate) struct Shelf {
     is_durable: bool,
     /// Whether files stay, whoever lets go of them.
     stays: Arc<AtomicBool>,
+    _lock: Arc<File>,
 }
 
 /// What a stager has to itself: all that is on disk of a stream.
@@ -37,8 +38,8 @@ pub(crate) struct StreamFolder {
     folder: PathBuf,
     stream: String,
     is_durable: bool,
-    /// Held as long as this is.
-    _lock: File,
+    /// Held as long as this is, and what is made of it.
+    lock: Arc<File>,
 }
 
 /// A file of a step. Its drop removes it.
@@ -93,6 +94,16 @@ impl ShelvedStep {
         Arc::new(ShelvedBlock { file: self.file.clone(), block: block.clone() })
     }
 
+    /// Whether it has records with lists or texts, which are in memory as they are published.
+    pub(crate) fn has_texts(&self) -> bool {
+        self.blocks.iter().any(|block| {
+            let of = self.head.variables.get(block.head.variable as usize);
+            of.is_some_and(|of| {
+                of.def.record.is_some() && block.head.region.ndims() > 0 && of.def.parts().is_some()
+            })
+        })
+    }
+
     /// Leaves it on the shelf, to be read when its time has come.
     pub(crate) fn leave(self) {
         self.file.is_left.store(true, Ordering::Relaxed);
@@ -127,7 +138,13 @@ fn failed(path: &Path, what: &str) -> impl FnOnce(io::Error) -> Failure {
 pub(crate) fn kept(disk: &Path) -> Result<Vec<Kept>, Failure> {
     let mut newest: BTreeMap<String, Kept> = BTreeMap::new();
     for stream in subfolders(disk)? {
-        for folder in subfolders(&stream)? {
+        // What another opening goes on with is found under that one.
+        let (mut folders, linked): (Vec<_>, Vec<_>) =
+            subfolders(&stream)?.into_iter().partition(|folder| !folder.is_symlink());
+        folders.retain(|folder| {
+            linked.iter().all(|link| fs::read_link(link).ok().as_deref() != folder.file_name().map(Path::new))
+        });
+        for folder in folders.into_iter().chain(linked) {
             let Some(stream) = name(&stream) else { continue };
             let Some(kept) = kept_in(stream, &folder)?.filter(|kept| !kept.steps.is_empty()) else {
                 continue;
@@ -159,6 +176,28 @@ fn parts(path: &Path) -> Option<(StepId, u32, u32)> {
     Some((StepId(step.parse().ok()?), rank.parse().ok()?, ranks.parse().ok()?))
 }
 
+/// What the files of a step are.
+enum State {
+    /// All ranks have theirs.
+    Whole,
+    /// A rank has none, or one that was not written to its end.
+    Cut,
+    /// A file is not as it was written.
+    Damaged(SpoolError),
+}
+
+fn state(files: &[(u32, PathBuf)], ranks: u32) -> Result<State, SpoolError> {
+    let mut is_whole = files.len() as u32 == ranks;
+    for (_, path) in files {
+        let spool = Spool::open(path)?;
+        if let Some(damage) = spool.damaged() {
+            return Ok(State::Damaged(damage));
+        }
+        is_whole &= spool.entries().len() == 1 && spool.torn().is_none();
+    }
+    Ok(if is_whole { State::Whole } else { State::Cut })
+}
+
 fn name(path: &Path) -> Option<&str> {
     path.file_name().and_then(OsStr::to_str)
 }
@@ -174,14 +213,14 @@ fn kept_in(stream: &str, folder: &Path) -> Result<Option<Kept>, Failure> {
         ranks = ranks.max(of);
         files.entry(step).or_default().push((rank, path));
     }
-    let is_whole = |path: &Path| {
-        let spool = Spool::open(path);
-        spool.is_ok_and(|spool| spool.entries().len() == 1 && spool.torn().is_none())
-    };
-    let has_all = |files: &Vec<(u32, PathBuf)>| {
-        files.len() as u32 == ranks && files.iter().all(|(_, path)| is_whole(path))
-    };
-    let (whole, cut): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, files)| has_all(files));
+    let (mut whole, mut cut) = (BTreeMap::new(), Vec::new());
+    for (step, files) in files {
+        match state(&files, ranks)? {
+            State::Whole => _ = whole.insert(step, files),
+            State::Cut => cut.push((step, files)),
+            State::Damaged(damage) => eprintln!("flexpath: {damage}; step {step} is left out"),
+        }
+    }
     let cut = cut.into_iter().flat_map(|(_, files)| files).map(|(_, path)| path).collect();
     let steps = whole.into_iter().map(|(step, _)| step).collect();
     Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut }))
@@ -194,7 +233,7 @@ fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
 impl StreamFolder {
     /// The folder of a stream.
     pub(crate) fn open(disk: &Path, stream: &str, is_durable: bool) -> Result<Self, Failure> {
-        let folder = disk.join(stream);
+        let (folder, is_new) = (disk.join(stream), !disk.exists());
         fs::create_dir_all(&folder).map_err(failed(&folder, "it cannot be made"))?;
         let place = folder.join("lock");
         let lock = File::create(&place).map_err(failed(&place, "it cannot be made"))?;
@@ -207,14 +246,35 @@ impl StreamFolder {
         }
         if is_durable {
             // The folder itself is to be there after a power failure.
-            File::open(disk).and_then(|disk| disk.sync_all()).map_err(failed(disk, "it cannot be synced"))?;
+            let above = disk.parent().filter(|above| is_new && !above.as_os_str().is_empty());
+            for folder in [Some(disk), above].into_iter().flatten() {
+                let synced = File::open(folder).and_then(|folder| folder.sync_all());
+                synced.map_err(failed(folder, "it cannot be synced"))?;
+            }
         }
-        Ok(Self { folder, stream: stream.to_owned(), is_durable, _lock: lock })
+        Ok(Self { folder, stream: stream.to_owned(), is_durable, lock: Arc::new(lock) })
+    }
+
+    /// Another opening goes on with the numbers, and with the shelf, of an earlier one.
+    pub(crate) fn go_on(&self, shelf: &Shelf, epoch: Epoch) -> Result<(), Failure> {
+        let (Some(earlier), link) = (shelf.folder.file_name(), self.folder.join(epoch.to_string())) else {
+            return Ok(());
+        };
+        match std::os::unix::fs::symlink(earlier, &link) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                Err(failed(&link, "it cannot be made")(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// A shelf for one opening of the stream, and what is on it already. That may be of other ranks than these.
     pub(crate) fn shelf(&self, epoch: Epoch, ranks: u32) -> Result<(Shelf, Option<Kept>), Failure> {
         let folder = self.folder.join(epoch.to_string());
+        // A link to what is gone.
+        if folder.is_symlink() && !folder.is_dir() {
+            let _ = fs::remove_file(&folder);
+        }
         fs::create_dir_all(&folder).map_err(failed(&folder, "it cannot be made"))?;
         if self.is_durable {
             let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
@@ -226,7 +286,8 @@ impl StreamFolder {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
         }
         let kept = kept.filter(|kept| !kept.steps.is_empty());
-        Ok((Shelf { folder, ranks, is_durable: self.is_durable, stays: Arc::default() }, kept))
+        let (is_durable, stays, _lock) = (self.is_durable, Arc::default(), self.lock.clone());
+        Ok((Shelf { folder, ranks, is_durable, stays, _lock }, kept))
     }
 }
 
@@ -294,7 +355,11 @@ impl Shelf {
             }
             fs::rename(&written, &path)
         };
-        write().map_err(failed(&path, "it cannot be written"))
+        let synced = || match self.is_durable {
+            true => File::open(&self.folder)?.sync_all(),
+            false => Ok(()),
+        };
+        write().and_then(|()| synced()).map_err(failed(&path, "it cannot be written"))
     }
 
     /// How many subscribed as the stager before this one ended.

@@ -273,6 +273,54 @@ fn a_killed_stager_loses_nothing_and_gives_nothing_twice() {
 }
 
 #[test]
+fn a_publisher_that_is_killed_and_comes_back_goes_on_and_so_does_the_next_stager() {
+    const STEPS: u64 = 60;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, disk) = (folder.path().join("run.fpsr"), folder.path().join("disk"));
+    let recorder =
+        Run::at(folder.path(), &["record", "sim", "--out", file.to_str().unwrap(), "--timeout", "60"]);
+    let mut publisher = Publisher::open("sim", publisher_options(folder.path())).unwrap();
+    put_steps(&mut publisher, STEPS);
+    publisher.close().expect("closed");
+    assert_eq!(recorder.finish().code, Some(0));
+
+    let replay = |steps: &str| {
+        let arguments = ["replay", file.to_str().unwrap(), "--speed", "100", "--steps", steps];
+        Run::at(folder.path(), &arguments)
+    };
+    let stage = || {
+        let options = ["--durable", "--reserve", "100", "--memory", "300K"];
+        Run::at(folder.path(), &[&["stage", "sim", "--disk", disk.to_str().unwrap()], &options[..]].concat())
+    };
+    let (publisher, stager) = (replay("0:"), stage());
+    let awaiting = |one: SubscriberOptions| one.with_on_loss(OnLoss::AwaitRestart(PATIENCE));
+    let mut subscriber = attach(folder.path(), "sim-staged", awaiting);
+    let first: Vec<u64> = (0..10).map(|_| take(&mut subscriber).expect("a step")).collect();
+    kill(publisher);
+    // It says with which number it goes on, and so all numbers do.
+    let publisher = replay("0:");
+    let more: Vec<u64> = (0..20).map(|_| take(&mut subscriber).expect("a step")).collect();
+    kill(stager);
+    let stager = stage();
+    let mut seen = [first, more].concat();
+    while seen.last() != Some(&(STEPS - 1)) {
+        match try_take(&mut subscriber).expect("the stream goes on") {
+            (number, Ok(())) => seen.push(number),
+            (_, Err(_)) => {
+                let again = StartAt::After(StepId(*seen.last().unwrap()));
+                subscriber = attach(folder.path(), "sim-staged", |one| awaiting(one).with_start_at(again));
+            }
+        }
+    }
+    assert!(seen.is_sorted_by(|one, other| one < other), "none comes twice: {seen:?}");
+    // What was in the hands of a publisher that is killed is lost with it, and nothing else.
+    assert!(seen.len() as u64 > STEPS - 12, "{seen:?}");
+    assert_eq!(publisher.finish().code, Some(0));
+    drop(subscriber);
+    interrupt(stager);
+}
+
+#[test]
 fn what_is_on_disk_outlives_publisher_and_stager() {
     const STEPS: u64 = 10;
     let folder = tempfile::tempdir().unwrap();

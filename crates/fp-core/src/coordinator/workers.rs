@@ -57,6 +57,9 @@ pub(crate) static FETCHING: Workers = Workers::new("flexpath-fetch", IDLE);
 /// made here: in one process they could wait for each other.
 pub(crate) static MAKING: Workers = Workers::new("flexpath-make", IDLE);
 
+/// Those that read for a publisher what is in no memory, apart from transforms that take long.
+pub(crate) static READING: Workers = Workers::new("flexpath-read", IDLE);
+
 /// Those that register memory with devices, for subscribers that are told afterwards where blocks lie.
 pub(crate) static REGISTERING: Workers = Workers::new("flexpath-register", IDLE);
 
@@ -85,6 +88,8 @@ impl Workers {
             drop((withdrawn, refused));
             return enlisted;
         }
+        drop(inner);
+        drop(withdrawn);
         Ok(())
     }
 

@@ -63,7 +63,7 @@ impl StepWriter {
     /// of it is a copy. The drop of `stored` is the release.
     ///
     /// What has to be in memory is read at once, and put as by [`StepWriter::put_bytes`]. That is a block from which this
-    /// side derives something, a scalar, truth values and records.
+    /// side derives something, a scalar, and records with lists or texts. Truth values must be 0 or 1: nobody looks.
     ///
     /// # Errors
     /// As [`StepWriter::put_bytes`]; and what has to be in memory and cannot be read.

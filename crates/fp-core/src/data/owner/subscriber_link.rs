@@ -43,6 +43,8 @@ pub(crate) struct SubscriberLink {
     owed: BTreeSet<StepId>,
     /// Questions answered since nothing waited.
     answers: u64,
+    /// Questions that wait for blocks to be read.
+    reads: u64,
     /// The last step whose blocks were placed without being asked for.
     placed: Option<StepId>,
     /// Steps for which it was told where blocks lie that it can READ.
@@ -55,7 +57,19 @@ impl SubscriberLink {
         let (announced, owed) = (BTreeSet::new(), BTreeSet::new());
         let (placed, readable) = (None, BTreeSet::new());
         let (want, unread) = (None, None);
-        Self { link, want, announced, writing: false, denial, unread, owed, answers: 0, placed, readable }
+        Self {
+            link,
+            want,
+            announced,
+            writing: false,
+            denial,
+            unread,
+            owed,
+            answers: 0,
+            reads: 0,
+            placed,
+            readable,
+        }
     }
 
     /// Which member's rank is at the other end, once it said so.
@@ -214,6 +228,23 @@ impl SubscriberLink {
             return Err(LinkError::Malformed { what: "number of unread answers", value, limit });
         }
         Ok(())
+    }
+
+    /// Blocks are to be read for it.
+    ///
+    /// # Errors
+    /// Too many are: the peer asks without waiting for answers.
+    pub(crate) fn begin_read(&mut self) -> Result<(), LinkError> {
+        self.reads += 1;
+        match self.reads {
+            ..=LIMIT_ANSWERS => Ok(()),
+            value => Err(LinkError::Malformed { what: "number of open reads", value, limit: LIMIT_ANSWERS }),
+        }
+    }
+
+    /// They were read.
+    pub(crate) fn end_read(&mut self) {
+        self.reads = self.reads.saturating_sub(1);
     }
 
     /// Sends what has no body.

@@ -20,8 +20,8 @@ impl OpenStep {
     pub(crate) fn has_to_be_in_memory(&self, variable: &Variable) -> bool {
         let name = variable.name();
         let is_used = self.kept && (self.deriving.takes(name) || self.sending.takes(name));
-        let is_checked = variable.records().is_some() || variable.def.dtype == Dtype::Bool;
-        is_used || is_checked || variable.def.kind == ArrayKind::Scalar
+        let has_parts = variable.records().is_some_and(|schema| !schema.is_plain());
+        is_used || has_parts || variable.def.kind == ArrayKind::Scalar
     }
 
     /// A block that has to be in memory cannot be read.

@@ -34,12 +34,14 @@ impl BlockStore {
         request: u64,
         pieces: Vec<BlockPart>,
     ) -> Result<(), LinkError> {
+        served.begin_read()?;
         let of_block = |at: usize| Some((at, stored.blocks.get(at)?.stored()?.clone()));
         let found = stored.find(&pieces).unwrap_or_default();
         let stored = found.into_iter().filter_map(of_block).collect();
         let task = ReadTask { server: self.me.clone(), token, request, step, pieces, stored };
-        if let Err(error) = workers::MAKING.submit(Arc::new(task)) {
+        if let Err(error) = workers::READING.submit(Arc::new(task)) {
             tracing::error!(%step, %error, "no thread can be started that reads blocks");
+            served.end_read();
             return self.answer_gone(served, Some(request), step, GoneReason::Unreadable);
         }
         Ok(())
@@ -49,6 +51,7 @@ impl BlockStore {
         let mut inner = self.lock();
         let Inner { steps, links, .. } = &mut *inner;
         let Some(served) = links.get_mut(&task.token) else { return };
+        served.end_read();
         let (step, request) = (task.step, task.request);
         let sent = match (read, steps.get(&step)) {
             (Ok(read), Some(stored)) => {
@@ -91,10 +94,16 @@ impl Task for ReadTask {
     }
 
     fn run(&self) {
-        let has_step = |server: Arc<BlockStore>| server.lock().steps.contains_key(&self.step);
-        let read = match self.server.upgrade().is_some_and(has_step) {
-            true => self.read(),
-            false => Err(GoneReason::Step),
+        let Some(server) = self.server.upgrade() else { return };
+        let inner = server.lock();
+        let (has_step, has_link) =
+            (inner.steps.contains_key(&self.step), inner.links.contains_key(&self.token));
+        drop(inner);
+        drop(server);
+        let read = match has_link {
+            true if has_step => self.read(),
+            true => Err(GoneReason::Step),
+            false => return,
         };
         if let Some(server) = self.server.upgrade() {
             let len_bytes = read.iter().flatten().map(|(_, payload)| payload.len()).sum();
