@@ -7,19 +7,18 @@ use std::time::{Duration, Instant};
 
 use fp_core::{
     Cohort, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions, QueuePolicy, Rank,
-    ReadError, StartAt, StepId, StepReader, StepWriter, StoredBytes, Subscriber, SubscriberOptions,
-    VariableInfo,
+    ReadError, StartAt, StepId, StepReader, Subscriber, SubscriberOptions,
 };
 
 use super::beginning::Beginning;
 use super::bounds::StepInMemory;
 use super::course::Fate;
 use super::own_block::{self, OwnBlock};
+use super::putting;
 use super::relay::{Opening, Relay};
 use super::shelf::{Shelf, ShelvedStep, StreamFolder};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
-use crate::recorded_step;
 
 /// Steps that may be missing before one, so that numbers go on. Behind a longer gap the staged stream opens anew.
 const LIMIT_GAP: u64 = 100_000;
@@ -29,9 +28,6 @@ const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a first step of the past is awaited before a staged stream opens.
 const RESERVE_PATIENCE: Duration = Duration::from_secs(2);
-
-/// How soon a disk that failed is tried again where steps have to be on it.
-const RETRY: Duration = Duration::from_secs(1);
 
 /// Why a staged stream is over.
 enum Over {
@@ -58,19 +54,6 @@ pub(super) struct Intake<'a> {
     noted: u32,
     /// The number of the next step.
     next: StepId,
-}
-
-/// What is not read, as nobody asked for it.
-struct Unwanted(u64);
-
-impl StoredBytes for Unwanted {
-    fn len_bytes(&self) -> u64 {
-        self.0
-    }
-
-    fn read(&self) -> std::io::Result<Vec<u8>> {
-        Ok(vec![0; usize::try_from(self.0).unwrap_or(usize::MAX)])
-    }
 }
 
 impl<'a> Intake<'a> {
@@ -299,7 +282,7 @@ impl<'a> Intake<'a> {
             };
             let mut writer = begun.map_err(publishing)?;
             self.next = StepId(step.0 + 1);
-            self.put_shelved(&mut writer, &shelved)?;
+            putting::put_shelved(&mut writer, &shelved)?;
             writer.end().map_err(publishing)?;
         }
         Ok(())
@@ -360,7 +343,7 @@ impl<'a> Intake<'a> {
             let may_add = shelf.is_none() || !bounds.has_many();
             let promised = may_add.then(|| bounds.promise(len_bytes, spare)).flatten();
             let shelved = match shelf.filter(|_| is_needed && (is_durable || promised.is_none())) {
-                Some(shelf) => self.shelve(shelf, step, &variables, &blocks)?,
+                Some(shelf) => putting::shelve((self.relay, self.rank), shelf, step, (&variables, &blocks))?,
                 None => None,
             };
             self.publish_kept(staged)?;
@@ -371,7 +354,7 @@ impl<'a> Intake<'a> {
             shelved.is_some()
         } else {
             let shelved = match shelf {
-                Some(shelf) => self.shelve(shelf, step, &variables, &blocks)?,
+                Some(shelf) => putting::shelve((self.relay, self.rank), shelf, step, (&variables, &blocks))?,
                 None => None,
             };
             let Some(shelved) = shelved else {
@@ -411,76 +394,13 @@ impl<'a> Intake<'a> {
             writer.keep(StepInMemory::of(&self.relay.bounds));
         }
         match shelved {
-            Some(shelved) if !has_room => self.put_shelved(&mut writer, shelved)?,
+            Some(shelved) if !has_room => putting::put_shelved(&mut writer, shelved)?,
             shelved => {
                 shelved.into_iter().for_each(|shelved| writer.keep(shelved.hold()));
-                blocks.iter().try_for_each(|own| self.put(&mut writer, step, own))?;
+                blocks.iter().try_for_each(|own| putting::put(&mut writer, step, own))?;
             }
         }
         writer.end().map_err(publishing)
-    }
-
-    /// Writes the step to disk; `None` if that cannot be, which is told. Where steps have to be there, it tries again.
-    fn shelve(
-        &self,
-        shelf: &Shelf,
-        step: &StepReader,
-        variables: &[VariableInfo],
-        blocks: &[OwnBlock<'_>],
-    ) -> Result<Option<ShelvedStep>, Failure> {
-        let head = recorded_step::head(step, variables)?;
-        loop {
-            let written = shelf.write(&head, self.rank.0, |record| {
-                for own in blocks {
-                    let (_, bytes) = step.view_bytes(&own.info.def.name, own.select.clone())?;
-                    record.block(&own.head, &bytes)?;
-                }
-                Ok(())
-            });
-            if let Err(Failure::Read(error)) = written {
-                return Err(Failure::Read(error));
-            }
-            self.relay.note_disk(written.as_ref().map(drop));
-            let goes_on = self.relay.options.durable && !self.relay.course.is_over();
-            match written {
-                Ok(shelved) => return Ok(Some(shelved)),
-                Err(_) if goes_on => std::thread::sleep(RETRY),
-                Err(_) => return Ok(None),
-            }
-        }
-    }
-
-    /// Puts what is on disk.
-    fn put_shelved(&self, writer: &mut StepWriter, shelved: &ShelvedStep) -> Result<(), Failure> {
-        writer.keep(shelved.hold());
-        for block in &shelved.blocks {
-            let of = shelved.head.variables.get(block.head.variable as usize);
-            let Some(of) = of else { continue };
-            let variable = recorded_step::variable(&shelved.head, of).map_err(publishing)?;
-            let region = recorded_step::placed(&variable, &block.head.region).map_err(Failure::Publish)?;
-            writer.put_stored(&variable, &region, shelved.stored(block)).map_err(publishing)?;
-        }
-        Ok(())
-    }
-
-    /// Puts a block into memory; what nobody wants is not fetched.
-    fn put(&self, writer: &mut StepWriter, step: &StepReader, own: &OwnBlock<'_>) -> Result<(), Failure> {
-        let name = own.info.def.name.as_str();
-        let variable = step.variable(name)?;
-        let is_scalar = own.head.region.ndims() == 0;
-        let is_plain = own.info.def.dtype.size_bytes().is_some() && !is_scalar;
-        if !is_plain {
-            let (_, _, bytes) = step.get_bytes(name, own.select.clone())?;
-            return recorded_step::put(writer, &variable, &own.head, bytes).map_err(Failure::Publish);
-        }
-        let region = recorded_step::placed(&variable, &own.head.region).map_err(Failure::Publish)?;
-        if !writer.wanted(name) {
-            let unwanted = Arc::new(Unwanted(own.len_bytes()));
-            return writer.put_stored(&variable, &region, unwanted).map_err(publishing);
-        }
-        let mut loan = writer.loan_bytes(&variable, &region).map_err(publishing)?;
-        step.get_bytes_into(name, own.select.clone(), &mut loan)?;
-        writer.put_loan(loan).map_err(publishing)
     }
 
     /// Closes the staged stream when its time has come.

@@ -9,6 +9,7 @@ mod bounds;
 mod course;
 mod intake;
 mod own_block;
+mod putting;
 mod relay;
 mod run;
 mod shelf;

@@ -222,7 +222,7 @@ fn kept_in(stream: &str, folder: &Path) -> Result<Option<Kept>, Failure> {
         }
     }
     let cut = cut.into_iter().flat_map(|(_, files)| files).map(|(_, path)| path).collect();
-    let steps = whole.into_iter().map(|(step, _)| step).collect();
+    let steps = whole.into_keys().collect();
     Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut }))
 }
 

@@ -1,0 +1,146 @@
+//! What the books of a rank say.
+
+use super::*;
+
+fn request(derivation: &[u8]) -> Request {
+    Request::Derivation { derivation: derivation.to_vec(), may_be_left: false }
+}
+
+fn spec(variable: &str, derivation: &[u8]) -> SubscriptionSpec {
+    let requests = vec![request(derivation)];
+    SubscriptionSpec { variables: VariableSet::named([variable]), requests, ..Default::default() }
+}
+
+#[test]
+fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
+    let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
+    let mut known = Subscription::new(spec("a", b"old"), Some(StepId(0)));
+    known.ended = Some(StepId(1));
+    ledger.subscriptions.insert(id, known);
+    let step = ledger.begin(Moment::ZERO, BTreeSet::from([id]), Vec::new(), Vec::new());
+    ledger.forget_ended();
+    assert!(ledger.subscriptions.contains_key(&id), "step 0 is still to be reported for it");
+    ledger.settle(step);
+    ledger.forget_ended();
+    assert!(ledger.subscriptions.is_empty());
+}
+
+/// A reserve, a lossless subscription and a lossy one, and three steps that begin one after the other: for all, for
+/// nobody but the reserve, and one for the two that is open.
+fn filled() -> (Ledger, [SubscriptionId; 3], [StepId; 3]) {
+    let [every, lossy] = [SubscriptionId(2), SubscriptionId(3)];
+    let mut ledger = Ledger::starting_at(StepId(5));
+    for (id, policy) in [
+        (RESERVE, QueuePolicy::DropOldest),
+        (every, QueuePolicy::EveryStep { max_wait: Duration::ZERO }),
+        (lossy, QueuePolicy::LatestOnly),
+    ] {
+        let spec = SubscriptionSpec { policy, ..Default::default() };
+        ledger.subscriptions.insert(id, Subscription::new(spec, Some(StepId(0))));
+    }
+    let mut begin = |kept: &[SubscriptionId], not_kept: &[SubscriptionId]| {
+        let kept = kept.iter().copied().collect();
+        ledger.begin(Moment::ZERO, kept, not_kept.to_vec(), Vec::new())
+    };
+    let steps =
+        [begin(&[RESERVE, every, lossy], &[]), begin(&[RESERVE], &[every]), begin(&[every, lossy], &[])];
+    for step in &steps[..2] {
+        ledger.steps.get_mut(step).expect("begun").stage = Stage::Ended;
+    }
+    (ledger, [RESERVE, every, lossy], steps)
+}
+
+#[test]
+fn who_needs_which_steps_is_known() {
+    let (mut ledger, [reserve, every, lossy], [all, none, open]) = filled();
+    assert_eq!([all, none, open], [5, 6, 7].map(StepId));
+    assert_eq!(ledger.keepers(all), [reserve, every, lossy]);
+    assert_eq!(ledger.keepers(none), [reserve]);
+    assert_eq!(ledger.keepers(StepId(8)), []);
+    assert_eq!(
+        ledger.holders(),
+        [(every, vec![all, open]), (lossy, vec![all, open])],
+        "nobody reads a reserve"
+    );
+    assert_eq!(ledger.unreleased(), [(every, vec![all])], "neither what may be dropped nor what is open");
+    assert_eq!(ledger.steps.get(&none).expect("it is there").report.not_kept, [every], "that is reported");
+    assert!(ledger.let_go(every, all, false).is_none(), "others need it");
+    assert_eq!((ledger.unreleased(), ledger.holders().len()), (vec![], 2));
+    assert_eq!(ledger.holders()[0], (every, vec![open]));
+    ledger.hold(every, all);
+    assert_eq!(ledger.unreleased(), [(every, vec![all])], "it has it again");
+}
+
+#[test]
+fn a_step_is_freed_once_when_nobody_needs_it_and_is_retired_if_one_was_cut_off() {
+    let (mut ledger, [reserve, every, lossy], [all, none, open]) = filled();
+    assert!(ledger.let_go(reserve, all, false).is_none() && ledger.let_go(every, all, true).is_none());
+    let freed = ledger.let_go(lossy, all, false).expect("nobody needs it");
+    assert!(freed.step == all && freed.retire, "what one cut off may still look at is not lent again");
+    ledger.hold(every, all);
+    assert_eq!(ledger.keepers(all), [], "what is freed is nobody's any more");
+    assert!(ledger.review(all).is_none(), "and not freed twice");
+    let freed = ledger.let_go(reserve, none, false).expect("nobody needs it");
+    assert!(freed.step == none && !freed.retire);
+    assert!(ledger.let_go(every, open, false).is_none() && ledger.let_go(lossy, open, false).is_none());
+    assert!(ledger.review(open).is_none(), "a step that is open is not freed");
+    let unstored = ledger.begin(Moment::ZERO, BTreeSet::new(), vec![every], Vec::new());
+    ledger.steps.get_mut(&unstored).expect("begun").stage = Stage::Ended;
+    assert!(ledger.review(unstored).is_none(), "nothing is stored of it");
+}
+
+#[test]
+fn a_step_is_remembered_until_nothing_is_left_to_say_of_it() {
+    let (mut ledger, ids, [all, none, open]) = filled();
+    assert_eq!(ledger.undecided_steps(Some(open)), [all, none, open]);
+    assert_eq!(ledger.undecided_steps(Some(StepId(9))), [all, none, open, StepId(9)]);
+    let release = |ledger: &mut Ledger, step| ids.iter().for_each(|id| _ = ledger.let_go(*id, step, false));
+    release(&mut ledger, all);
+    assert!(ledger.steps.contains_key(&all), "it flows, and is not decided");
+    ledger.steps.get_mut(&all).expect("it is there").stage = Stage::Reported;
+    assert!(ledger.is_reported(all) && !ledger.is_reported(none) && !ledger.is_reported(StepId(8)));
+    let table = TableId([7; 16]);
+    assert!(!ledger.has_table(table));
+    ledger.steps.get_mut(&none).expect("it is there").table = Some(table);
+    assert!(ledger.has_table(table) && !ledger.has_table(TableId([8; 16])));
+    ledger.settle(all);
+    assert!(
+        ledger.review(all).is_none() && !ledger.steps.contains_key(&all),
+        "decided, and needed by nobody"
+    );
+    ledger.settle(none);
+    assert_eq!(ledger.undecided_steps(None), [open]);
+    assert!(ledger.review(none).is_none() && ledger.steps.contains_key(&none), "the reserve needs it");
+    // Of what nobody asks for nothing has to be decided, unless a change under way may make somebody ask.
+    ledger.subscriptions.clear();
+    for (change, is_left) in [(None, false), (Some(ChangeId(3)), true)] {
+        let step = ledger.begin(Moment::ZERO, BTreeSet::new(), Vec::new(), change.into_iter().collect());
+        ledger.steps.get_mut(&step).expect("begun").stage = Stage::Ended;
+        assert!(ledger.review(step).is_none());
+        assert_eq!(ledger.steps.contains_key(&step), is_left, "{change:?}");
+    }
+}
+
+#[test]
+fn until_a_change_is_agreed_both_are_wanted() {
+    let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
+    ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
+    let kept = BTreeSet::from([id]);
+    let derived = |ledger: &Ledger| {
+        let all = ledger.requests(&BTreeSet::from([id]));
+        all.iter().map(|(request, count)| (Request::clone(request), *count)).collect::<Vec<_>>()
+    };
+    let (old, new) = ((request(b"old"), 1), (request(b"new"), 1));
+    assert_eq!(derived(&ledger), std::slice::from_ref(&old));
+    let known = ledger.subscriptions.get_mut(&id).expect("it is there");
+    known.reselect(spec("b", b"new"));
+    assert_eq!(derived(&ledger), [new.clone(), old.clone()]);
+    let step = ledger.begin(Moment::ZERO, kept.clone(), Vec::new(), Vec::new());
+    assert!(ledger.keeps(step, "a") && ledger.keeps(step, "b"));
+    ledger.subscriptions.get_mut(&id).expect("it is there").selection_agreed(StepId(2));
+    assert_eq!(derived(&ledger), [new.clone(), old], "step 1 is before that");
+    ledger.begin(Moment::ZERO, kept.clone(), Vec::new(), Vec::new());
+    assert_eq!(derived(&ledger), [new]);
+    let step = ledger.begin(Moment::ZERO, kept, Vec::new(), Vec::new());
+    assert!(!ledger.keeps(step, "a") && ledger.keeps(step, "b"));
+}
