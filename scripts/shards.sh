@@ -8,6 +8,7 @@
 #        shards.sh check           whether the names here and in scripts/exceptions.txt are those of parts
 # SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test. FUZZ_SECONDS: how long
 # each target of the fuzzer runs. ENDURANCE_STEPS, ENDURANCE_KILLS: how many steps and kills the tests of endurance.
+# STAGER_KILLS: how often a stager is killed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -50,6 +51,7 @@ c_programs=(--test suite -- programs:: refined::)
 under_mpi=(--test suite -- mpi:: fortran:: refined::)
 failures=(--test failures)
 endurance=(--test endurance -- --nocapture)
+stager=(--test suite -- staging::a_killed_stager)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
 file_suites=(--test suite file_exchange::)
@@ -97,6 +99,7 @@ shard_miri() {
 shard_endurance() {
     FLEXPATH_ENDURANCE_STEPS=${ENDURANCE_STEPS:-1000000} FLEXPATH_ENDURANCE_KILLS=${ENDURANCE_KILLS:-1000} \
         tests "${endurance[@]}"
+    FLEXPATH_STAGER_KILLS=${STAGER_KILLS:-100} tests "${stager[@]}"
 }
 shard_c-checkers() {
     install valgrind
