@@ -153,7 +153,7 @@ fn a_file_that_is_none_is_named() {
     }
     let run = Run::at(folder.path(), &["replay", "/nowhere/at.all"]).finish();
     assert!(
-        run.code == Some(1) && run.stderr.contains("/nowhere/at.all cannot be opened: No such file"),
+        run.code == Some(1) && run.stderr.contains("/nowhere/at.all: it cannot be opened: No such file"),
         "{}",
         run.stderr
     );

@@ -82,7 +82,7 @@ impl Publisher {
     }
 
     /// As [`Publisher::begin_step`], for a step whose blocks are put by [`StepWriter::put_stored`]. It waits for no room in
-    /// bytes, and no bound of bytes holds for what else is put.
+    /// bytes, and may have more in memory than [`limit_bytes`](crate::PublisherOptions::limit_bytes).
     ///
     /// # Errors
     /// As [`Publisher::begin_step`].
