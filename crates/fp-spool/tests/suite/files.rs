@@ -73,7 +73,7 @@ fn a_file_that_is_none_is_left_as_it_is() {
     for text in [&b"Dear reader, this is no step record, and it should not be cut."[..], b"hello\n"] {
         std::fs::write(&path, text).expect("a file");
         let error = Spool::append(&path).err().expect("something else");
-        assert_eq!(error.to_string(), "at byte 0: no step record begins here");
+        assert_eq!(error.to_string(), format!("{}: at byte 0: no step record begins here", path.display()));
         assert_eq!(std::fs::read(&path).expect("a file"), text);
     }
     // Steps behind damage may be whole: nothing is cut off.
@@ -82,10 +82,10 @@ fn a_file_that_is_none_is_left_as_it_is() {
     bytes[second + 40] ^= 1;
     std::fs::write(&path, &bytes).expect("a file");
     let error = Spool::append(&path).err().expect("damage").to_string();
-    assert!(error.starts_with(&format!("at byte {second}: the checksum of ")), "{error}");
+    assert!(error.contains(&format!("letter.txt: at byte {second}: the checksum of ")), "{error}");
     assert_eq!(std::fs::read(&path).expect("a file"), bytes);
     let spool = Spool::open(&path).expect("a file");
     assert!(spool.entries().len() == 1 && spool.torn().is_some_and(|torn| !torn.is_unfinished()));
     let error = Spool::open(folder.path().join("nowhere")).err().expect("no file");
-    assert!(error.to_string().contains("nowhere cannot be opened: No such file"), "{error}");
+    assert!(error.to_string().contains("nowhere: it cannot be opened: No such file"), "{error}");
 }
