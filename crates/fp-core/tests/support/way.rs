@@ -131,6 +131,8 @@ impl Way {
             };
             if !self.pass(&passed, &mut near) {
                 let _ = (near.shutdown(Shutdown::Both), far.shutdown(Shutdown::Both));
+                // What it had received already befalls nobody: the next accident is another connection's.
+                break;
             }
         }
         let _ = near.shutdown(Shutdown::Write);
