@@ -50,7 +50,7 @@ impl StoredBlock {
         self.frame.data_bytes
     }
 
-    /// Its bytes, checked, from its file: for those who keep no [`Spool`] open.
+    /// Its bytes, checked, from its file: for those who keep no [`Spool`](crate::Spool) open.
     ///
     /// # Errors
     /// They are not as they were written; the system. No error names the file.
