@@ -6,14 +6,16 @@
 //! *Slow subscriber*: the publisher is paced at half of what dd reaches, and the subscriber takes ten times as long for
 //! each step. What counts is how long the publisher was held up, that every number arrives, and the stager's memory.
 
+#[path = "rows/compared.rs"]
+mod compared;
 #[path = "rows/mod.rs"]
 mod rows;
 
+use compared::{middle, report};
 use flexpath::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, StartAt, Subscriber, SubscriberOptions,
     Variable,
 };
-use rows::{Figure, keep};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -69,25 +71,6 @@ fn measure(steps: u64) -> Outcome<()> {
         }
     }
     slow(&command, steps, 2.0 * STEP_BYTES as f64 / f64::from(1 << 20) / once_rate)
-}
-
-fn report(name: &str, (ours, other): (f64, f64), unit: &str, (is_met, target): (bool, &str)) {
-    let met = if is_met { "met" } else { "missed" };
-    println!("{name:<34}{ours:>9.1}{other:>9.1} {unit:<6}{:>7.2}  {target} {met}", ours / other);
-    keep(&[
-        ("case", Figure::Text(name)),
-        ("ours", Figure::Number(ours)),
-        ("other", Figure::Number(other)),
-        ("unit", Figure::Text(unit)),
-        ("ratio", Figure::Number(ours / other)),
-        ("target", Figure::Text(target)),
-        ("verdict", Figure::Met(is_met)),
-    ]);
-}
-
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// What dd writes in a second, in MiB.

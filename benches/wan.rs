@@ -7,6 +7,8 @@
 //! where they are published, next to sending all three. The subscriber checks every number. The wire is `relay.c`,
 //! between two tun devices; both hosts and the wire share this machine's cores.
 
+#[path = "rows/compared.rs"]
+mod compared;
 #[path = "wan/derived.rs"]
 mod derived;
 #[path = "wan/hosts.rs"]
@@ -16,9 +18,9 @@ mod roles;
 #[path = "rows/mod.rs"]
 mod rows;
 
+use compared::{middle, report};
 use hosts::{ADDRESSES, Hosts, Wire};
 use roles::Traffic;
-use rows::{Figure, keep};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -58,32 +60,18 @@ fn measure() -> Result<(), String> {
         ours.push(throughput(&numbers(&hosts, place.path(), BULK)?));
     }
     let (ours, theirs) = (middle(ours), middle(theirs));
-    report("throughput, 8 MiB steps", ours, theirs, "Mb/s", ours >= 0.8 * theirs, "ratio >= 0.8");
+    report("throughput, 8 MiB steps", (ours, theirs), "Mb/s", (ours >= 0.8 * theirs, "ratio >= 0.8"));
     let gap_ms = longest_gap_ms(&numbers(&hosts, place.path(), RHYTHM)?);
     let bound_ms = 3.0 * round_trip_ms + 250.0;
-    report("longest gap, 64 KiB every 20 ms", gap_ms, bound_ms, "ms", gap_ms <= bound_ms, "below the bound");
+    report(
+        "longest gap, 64 KiB every 20 ms",
+        (gap_ms, bound_ms),
+        "ms",
+        (gap_ms <= bound_ms, "below the bound"),
+    );
     derived(&hosts, place.path())?;
     hosts.told().iter().for_each(|line| println!("the wire: {line}"));
     Ok(())
-}
-
-fn report(name: &str, ours: f64, other: f64, unit: &str, is_met: bool, target: &str) {
-    let met = if is_met { "met" } else { "missed" };
-    println!("{name:<34}{ours:>9.1}{other:>9.1} {unit:<5}{:>7.2}  {target} {met}", ours / other);
-    keep(&[
-        ("case", Figure::Text(name)),
-        ("ours", Figure::Number(ours)),
-        ("other", Figure::Number(other)),
-        ("unit", Figure::Text(unit)),
-        ("ratio", Figure::Number(ours / other)),
-        ("target", Figure::Text(target)),
-        ("verdict", Figure::Met(is_met)),
-    ]);
-}
-
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// One array derived of three on either side, in turns: steps in a second.
@@ -100,11 +88,9 @@ fn derived(hosts: &Hosts, place: &Path) -> Result<(), String> {
     let (published, fetched) = (middle(published), middle(fetched));
     report(
         "derived of three, 2 MiB each",
-        published,
-        fetched,
+        (published, fetched),
         "st/s",
-        published >= 2.0 * fetched,
-        "ratio >= 2",
+        (published >= 2.0 * fetched, "ratio >= 2"),
     );
     Ok(())
 }
