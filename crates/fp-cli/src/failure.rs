@@ -127,6 +127,13 @@ pub(crate) enum Failure {
     Output(io::Error),
 }
 
+impl Failure {
+    /// For what goes wrong with a stream that is published.
+    pub(crate) fn publishing(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Publish(Box::new(error))
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self::Output(error)

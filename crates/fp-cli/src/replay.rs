@@ -1,7 +1,6 @@
 //! `flexpath replay`: publishes the steps of a file, as they were recorded.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -173,7 +172,7 @@ impl Replay<'_> {
 
     fn published(&self, rank: u32, rendezvous: Rendezvous) -> Result<u64, Failure> {
         let mut publisher =
-            Publisher::open(self.stream, self.asked(rank, rendezvous)?).map_err(publishing)?;
+            Publisher::open(self.stream, self.asked(rank, rendezvous)?).map_err(Failure::publishing)?;
         let (began, mut published) = (Instant::now(), 0);
         let mut before = None;
         for (stored, due) in &self.steps {
@@ -182,11 +181,11 @@ impl Replay<'_> {
             }
             let own = (stored.head.epoch, stored.head.step);
             for _ in 0..missing(before.replace(own), own) {
-                publisher.begin_step().map_err(publishing)?.abandon();
+                publisher.begin_step().map_err(Failure::publishing)?.abandon();
             }
-            let mut writer = publisher.begin_step().map_err(publishing)?;
+            let mut writer = publisher.begin_step().map_err(Failure::publishing)?;
             self.put(&mut writer, stored, Rank(rank))?;
-            writer.end().map_err(publishing)?;
+            writer.end().map_err(Failure::publishing)?;
             published += 1;
         }
         publisher.close()?;
@@ -201,7 +200,7 @@ impl Replay<'_> {
         let limit_bytes = defaults.limit_bytes.max(largest.saturating_mul(2));
         let mut asked = defaults
             .with_rendezvous(rendezvous)
-            .with_cohort(Cohort::of(rank, self.ranks).map_err(publishing)?)
+            .with_cohort(Cohort::of(rank, self.ranks).map_err(Failure::publishing)?)
             .with_first_step(first)
             .with_min_subscribers(self.options.subscribers)
             .with_open_timeout(self.options.timeout)
@@ -250,8 +249,4 @@ fn missing(before: Option<(Epoch, StepId)>, (epoch, step): (Epoch, StepId)) -> u
     let last = before.filter(|(of, _)| *of == epoch).map(|(_, last)| last);
     let gap = last.and_then(|last| step.0.checked_sub(last.0.checked_add(1)?));
     gap.filter(|gap| *gap <= LIMIT_GAP).unwrap_or(0)
-}
-
-fn publishing(error: impl Error + Send + Sync + 'static) -> Failure {
-    Failure::Publish(Box::new(error))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fp_core::{
     Cohort, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions, QueuePolicy, Rank,
-    ReadError, StartAt, StepId, StepReader, Subscriber, SubscriberOptions,
+    ReadError, StartAt, StepId, StepReader, StepWriter, Subscriber, SubscriberOptions,
 };
 
 use super::beginning::Beginning;
@@ -79,7 +79,8 @@ impl<'a> Intake<'a> {
         for opening in 0.. {
             let Some(Opening { first, shelf }) = self.opening(opening, source.as_mut())? else { break };
             (self.next, self.shelf) = (first, shelf);
-            let mut staged = Publisher::open(&self.relay.staged, self.asked(first)?).map_err(publishing)?;
+            let mut staged =
+                Publisher::open(&self.relay.staged, self.asked(first)?).map_err(Failure::publishing)?;
             let over = self.follow(source.as_mut(), &mut staged);
             let is_over = !matches!(over, Ok(Over::Anew));
             self.leave(staged, over)?;
@@ -105,7 +106,7 @@ impl<'a> Intake<'a> {
             asked = asked.with_policy(QueuePolicy::DropOldest);
         }
         options.credentials.read()?.set(&mut asked.link);
-        Subscriber::open(stream, asked).map_err(publishing)
+        Subscriber::open(stream, asked).map_err(Failure::publishing)
     }
 
     /// Whether nothing more is to be done, for waits that ask.
@@ -115,7 +116,7 @@ impl<'a> Intake<'a> {
     }
 
     fn cohort(&self) -> Result<Cohort, Failure> {
-        Cohort::of(self.rank.0, self.beginning.ranks).map_err(publishing)
+        Cohort::of(self.rank.0, self.beginning.ranks).map_err(Failure::publishing)
     }
 
     fn asked(&self, first: StepId) -> Result<PublisherOptions, Failure> {
@@ -254,9 +255,12 @@ impl<'a> Intake<'a> {
     fn give_up(&mut self, step: StepId, staged: &mut Publisher, error: &ReadError) -> Result<(), Failure> {
         eprintln!("flexpath: {error}; the step is left out");
         self.count_skipped(1);
-        self.skip_to(StepId(step.0 + 1), staged)?;
-        self.next = self.next.max(StepId(step.0 + 1));
-        Ok(())
+        // Its number is used up in its turn: behind those that are on disk still.
+        if self.relay.course.fate() == Fate::Undecided {
+            return Ok(());
+        }
+        self.publish_kept(staged)?;
+        self.skip_to(StepId(step.0 + 1), staged)
     }
 
     /// Leaves on disk what nobody came for, as another run of the stream is there.
@@ -276,14 +280,9 @@ impl<'a> Intake<'a> {
             let Some(shelf) = &self.shelf else { break };
             let shelved = shelf.read(step, self.rank.0)?;
             self.skip_to(step, staged)?;
-            let begun = match shelved.has_texts() {
-                true => staged.begin_step(),
-                false => staged.begin_stored_step(),
-            };
-            let mut writer = begun.map_err(publishing)?;
-            self.next = StepId(step.0 + 1);
+            let mut writer = self.begin(staged, shelved.has_texts())?;
             putting::put_shelved(&mut writer, &shelved)?;
-            writer.end().map_err(publishing)?;
+            writer.end().map_err(Failure::publishing)?;
         }
         Ok(())
     }
@@ -317,11 +316,20 @@ impl<'a> Intake<'a> {
     }
 
     /// Nobody gets the steps before this one: they are nowhere.
-    fn skip_to(&self, step: StepId, staged: &mut Publisher) -> Result<(), Failure> {
-        for _ in self.next.0..step.0 {
-            staged.begin_stored_step().map_err(publishing)?.abandon();
+    fn skip_to(&mut self, step: StepId, staged: &mut Publisher) -> Result<(), Failure> {
+        while self.next < step {
+            staged.begin_stored_step().map_err(Failure::publishing)?.abandon();
+            self.next = StepId(self.next.0 + 1);
         }
         Ok(())
+    }
+
+    /// Begins the next step; where it takes memory it waits for room, as any publisher does.
+    fn begin(&mut self, staged: &mut Publisher, needs_room: bool) -> Result<StepWriter, Failure> {
+        let begun = if needs_room { staged.begin_step() } else { staged.begin_stored_step() };
+        let writer = begun.map_err(Failure::publishing)?;
+        self.next = StepId(self.next.0 + 1);
+        Ok(writer)
     }
 
     /// Publishes what this rank has of a step, or keeps it for those who are not back yet. The publisher may use its
@@ -383,13 +391,7 @@ impl<'a> Intake<'a> {
         (shelved, has_room): (Option<&ShelvedStep>, bool),
     ) -> Result<(), Failure> {
         let needs_room = shelved.is_none_or(ShelvedStep::has_texts);
-        let begun = match has_room || !needs_room {
-            true => staged.begin_stored_step(),
-            // It waits for room, as any publisher does.
-            false => staged.begin_step(),
-        };
-        let mut writer = begun.map_err(publishing)?;
-        self.next = StepId(step.step().0 + 1);
+        let mut writer = self.begin(staged, needs_room && !has_room)?;
         if has_room {
             writer.keep(StepInMemory::of(&self.relay.bounds));
         }
@@ -400,7 +402,7 @@ impl<'a> Intake<'a> {
                 blocks.iter().try_for_each(|own| putting::put(&mut writer, step, own))?;
             }
         }
-        writer.end().map_err(publishing)
+        writer.end().map_err(Failure::publishing)
     }
 
     /// Closes the staged stream when its time has come.
@@ -471,8 +473,4 @@ impl<'a> Intake<'a> {
         }
         false
     }
-}
-
-fn publishing(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
-    Failure::Publish(Box::new(error))
 }

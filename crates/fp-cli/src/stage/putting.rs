@@ -62,9 +62,9 @@ pub(super) fn put_shelved(writer: &mut StepWriter, shelved: &ShelvedStep) -> Res
     for block in &shelved.blocks {
         let of = shelved.head.variables.get(block.head.variable as usize);
         let Some(of) = of else { continue };
-        let variable = recorded_step::variable(&shelved.head, of).map_err(publishing)?;
+        let variable = recorded_step::variable(&shelved.head, of).map_err(Failure::publishing)?;
         let region = recorded_step::placed(&variable, &block.head.region).map_err(Failure::Publish)?;
-        writer.put_stored(&variable, &region, shelved.stored(block)).map_err(publishing)?;
+        writer.put_stored(&variable, &region, shelved.stored(block)).map_err(Failure::publishing)?;
     }
     Ok(())
 }
@@ -82,13 +82,9 @@ pub(super) fn put(writer: &mut StepWriter, step: &StepReader, own: &OwnBlock<'_>
     let region = recorded_step::placed(&variable, &own.head.region).map_err(Failure::Publish)?;
     if !writer.wanted(name) {
         let unwanted = Arc::new(Unwanted(own.len_bytes()));
-        return writer.put_stored(&variable, &region, unwanted).map_err(publishing);
+        return writer.put_stored(&variable, &region, unwanted).map_err(Failure::publishing);
     }
-    let mut loan = writer.loan_bytes(&variable, &region).map_err(publishing)?;
+    let mut loan = writer.loan_bytes(&variable, &region).map_err(Failure::publishing)?;
     step.get_bytes_into(name, own.select.clone(), &mut loan)?;
-    writer.put_loan(loan).map_err(publishing)
-}
-
-fn publishing(error: impl std::error::Error + Send + Sync + 'static) -> Failure {
-    Failure::Publish(Box::new(error))
+    writer.put_loan(loan).map_err(Failure::publishing)
 }
