@@ -49,11 +49,10 @@ pub(crate) fn silent_peer(machine: &mut PublisherMachine, peer: PeerId) {
 
 fn lost_relative(machine: &mut PublisherMachine, role: Role, reason: LossReason) {
     let Some(rank) = machine.cohort.lost_rank(role) else { return };
-    match (&machine.phase, role) {
-        (Phase::Closed, _) => {}
-        (Phase::Opening, _) => lost_while_opening(machine, rank, reason),
-        (_, Role::Parent) => lost_from_above(machine, rank, reason),
-        _ => lost_from_below(machine, rank, reason),
+    if role == Role::Parent {
+        lost_from_above(machine, rank, reason);
+    } else {
+        lost_from_below(machine, rank, reason);
     }
 }
 
@@ -83,7 +82,7 @@ pub(crate) fn lost_from_below(machine: &mut PublisherMachine, rank: Rank, reason
         lost_while_opening(machine, rank, reason);
     } else if machine.lead.is_none() {
         machine.cohort.tell_parent(&mut machine.wire, Message::RankLost { rank, reason });
-    } else if !log::is_lost(machine) && machine.phase != Phase::Closed {
+    } else if !log::is_lost(machine) {
         log::append(machine, Decision::Lost { rank, reason });
         end_members(machine, &EndReason::Lost { rank, reason });
     }

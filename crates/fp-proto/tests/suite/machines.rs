@@ -70,12 +70,14 @@ fn travel(message: &Message) -> Message {
 /// A publisher cohort of two ranks, linked by hand, that keeps its last step.
 pub(crate) struct Publishers {
     pub(crate) lead: PublisherMachine,
-    other: PublisherMachine,
+    pub(crate) other: PublisherMachine,
     /// What was seen on neither's tree link.
     seen: Vec<Effect>,
     pub(crate) frames: usize,
     /// Bytes of the reports that went up.
     pub(crate) ready_bytes: usize,
+    /// The number of the lead's next entry.
+    pub(crate) serial: u64,
 }
 
 impl Publishers {
@@ -85,8 +87,14 @@ impl Publishers {
             config.reserve_steps = 1;
             PublisherMachine::new(config, START)
         };
-        let mut publishers =
-            Self { lead: machine(0), other: machine(1), seen: Vec::new(), frames: 0, ready_bytes: 0 };
+        let mut publishers = Self {
+            lead: machine(0),
+            other: machine(1),
+            seen: Vec::new(),
+            frames: 0,
+            ready_bytes: 0,
+            serial: 0,
+        };
         publishers.lead.handle_listing(START, Vec::new());
         let ticket = dialled(&effects(|| publishers.other.poll()));
         publishers.lead.handle_accepted(START, TREE);
@@ -101,7 +109,7 @@ impl Publishers {
     }
 
     /// Carries messages between the two until none is left.
-    fn exchange(&mut self) {
+    pub(crate) fn exchange(&mut self) {
         loop {
             let (of_lead, of_other) = (effects(|| self.lead.poll()), effects(|| self.other.poll()));
             if of_lead.is_empty() && of_other.is_empty() {
@@ -111,6 +119,11 @@ impl Publishers {
             self.frames += down.len() + up.len();
             let reports = up.iter().filter(|message| matches!(message, Message::Ready { .. }));
             self.ready_bytes += reports.map(|message| codec::encode(message).len()).sum::<usize>();
+            for message in &down {
+                if let Message::Log { serial, entries } = message {
+                    self.serial = serial + entries.len() as u64;
+                }
+            }
             down.iter().for_each(|message| self.other.handle_message(START, TREE, travel(message)));
             up.iter().for_each(|message| self.lead.handle_message(START, TREE, travel(message)));
             self.seen.extend(of_lead.into_iter().chain(of_other));
@@ -118,12 +131,8 @@ impl Publishers {
     }
 
     pub(crate) fn begin(&mut self) -> StepId {
-        let started = |begin: Result<Begin, CommandError>| match begin {
-            Ok(Begin::Started(begun)) => begun.step,
-            other => panic!("{other:?}"),
-        };
-        let step = started(self.lead.begin_step(START));
-        assert_eq!(started(self.other.begin_step(START)), step);
+        let step = begin(&mut self.lead);
+        assert_eq!(begin(&mut self.other), step);
         step
     }
 
@@ -151,6 +160,14 @@ impl Publishers {
         self.other.handle_message(START, ASKER, Message::Resolve { request: 5, table, queries });
         self.exchange();
         sent_to(&std::mem::take(&mut self.seen), ASKER)
+    }
+}
+
+/// Begins a step, which nothing holds up.
+pub(crate) fn begin(machine: &mut PublisherMachine) -> StepId {
+    match machine.begin_step(START) {
+        Ok(Begin::Started(begun)) => begun.step,
+        other => panic!("{other:?}"),
     }
 }
 

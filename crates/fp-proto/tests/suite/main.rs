@@ -5,6 +5,7 @@ mod contacts;
 mod endings;
 mod gathered;
 mod insiders;
+mod losses;
 mod machines;
 mod meeting;
 mod middle_rank;
