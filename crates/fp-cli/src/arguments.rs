@@ -39,9 +39,9 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Lists the streams that are being published
+    /// Lists the streams that are being published, or the steps of files
     Ls(LsOptions),
-    /// Shows the variables of a stream, from its next step, and takes no data
+    /// Shows the variables of a stream, from its next step, and takes no data; or those of a step of a file
     ///
     /// The publisher never waits for this command; but one that waits for its first subscriber takes it for that.
     Describe(DescribeOptions),
@@ -77,6 +77,9 @@ pub(crate) enum Command {
 /// Options of `ls`.
 #[derive(Debug, Args)]
 pub(crate) struct LsOptions {
+    /// Lists the steps of these files of `flexpath record` or `flexpath stage`, instead of streams
+    #[arg(value_name = "FILE", conflicts_with_all = ["all", "types"])]
+    pub(crate) files: Vec<PathBuf>,
     /// Prints one JSON array
     #[arg(long)]
     pub(crate) json: bool,
@@ -100,8 +103,12 @@ pub(crate) struct LsOptions {
 /// Options of `describe`.
 #[derive(Debug, Args)]
 pub(crate) struct DescribeOptions {
-    /// The stream's name, as `flexpath ls` shows it
+    /// The stream's name, as `flexpath ls` shows it. With a `/` or an ending `.fpsr` it is a file of recorded steps
+    #[arg(value_name = "STREAM or FILE")]
     pub(crate) stream: String,
+    /// Of a file: the step of this number, instead of the first
+    #[arg(long, value_name = "N")]
+    pub(crate) step: Option<u64>,
     /// Prints one JSON object
     #[arg(long)]
     pub(crate) json: bool,
@@ -186,7 +193,7 @@ pub(crate) struct TailOptions {
 #[derive(Debug, Args)]
 #[command(after_help = "\
   flexpath record heat --out heat.fpsr --steps 100
-  flexpath replay heat.fpsr --list
+  flexpath ls heat.fpsr
   flexpath replay heat.fpsr --as heat-again --speed full
 
 What was written so far is whole at every moment: a step that was cut by a kill is passed over.")]
@@ -228,9 +235,6 @@ pub(crate) struct RecordOptions {
 pub(crate) struct ReplayOptions {
     /// The file
     pub(crate) file: PathBuf,
-    /// Lists the steps of the file, and publishes nothing
-    #[arg(long)]
-    pub(crate) list: bool,
     /// Under this name; otherwise that of the stream that was recorded
     #[arg(long = "as", value_name = "STREAM")]
     pub(crate) stream: Option<String>,

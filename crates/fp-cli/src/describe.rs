@@ -1,5 +1,6 @@
-//! `flexpath describe`: the variables of a stream, as its next step has them.
+//! `flexpath describe`: the variables of a stream, as its next step has them, or of a step of a file.
 
+use std::path::Path;
 use std::time::Duration;
 
 use fp_core::rendezvous::{Entry, Rendezvous};
@@ -11,6 +12,7 @@ use crate::credentials::Credentials;
 use crate::entries::alive;
 use crate::failure::Failure;
 use crate::output;
+use crate::record_file;
 use crate::summary::VariableSummary;
 
 /// How long it may take to leave a stream of a list.
@@ -29,15 +31,37 @@ struct Description {
     variables: Vec<VariableSummary>,
 }
 
-/// Describes a stream.
+/// Describes a stream or a step of a file.
 pub(crate) fn run(rendezvous: Rendezvous, options: &DescribeOptions) -> Result<(), Failure> {
+    let description = if record_file::is_path(&options.stream) {
+        of_file(options)?
+    } else if options.step.is_some() {
+        let why = "--step is of files: of a stream the next step is described".to_owned();
+        return Err(Failure::Usage(why));
+    } else {
+        of_stream(rendezvous, options)?
+    };
+    output::print(&description, options.json, |out| print(out, &description))
+}
+
+fn of_file(options: &DescribeOptions) -> Result<Description, Failure> {
+    let step = record_file::step(Path::new(&options.stream), options.step)?;
+    Ok(Description {
+        stream: step.head.stream.clone(),
+        epoch: Some(step.head.epoch.to_string()),
+        step: step.head.step.0,
+        variables: record_file::variables(&step),
+    })
+}
+
+fn of_stream(rendezvous: Rendezvous, options: &DescribeOptions) -> Result<Description, Failure> {
     let credentials = options.credentials.read()?;
     let mut subscriber = open(&options.stream, looking(options.timeout), &credentials, rendezvous)?;
     let step = first_step(&mut subscriber, &options.stream, options.timeout)?;
     let description = describe(&options.stream, &step)?;
     drop(step);
     subscriber.close()?;
-    output::print(&description, options.json, |out| print(out, &description))
+    Ok(description)
 }
 
 /// A subscription that asks for no variable: the publisher keeps no data, and tells what there is.

@@ -19,6 +19,7 @@ mod meet;
 mod output;
 mod program;
 mod record;
+mod record_file;
 mod recorded_step;
 mod replay;
 mod stage;

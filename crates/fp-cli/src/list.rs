@@ -1,4 +1,4 @@
-//! `flexpath ls`: the streams that are being published.
+//! `flexpath ls`: the streams that are being published, or the steps of files.
 
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::describe::variables;
 use crate::entries;
 use crate::failure::Failure;
 use crate::output;
+use crate::record_file;
 use crate::summary::VariableSummary;
 
 /// A line of the list.
@@ -36,8 +37,11 @@ struct Line {
     untold: Option<String>,
 }
 
-/// Lists streams.
+/// Lists streams, or steps of files.
 pub(crate) fn run(rendezvous: Rendezvous, options: &LsOptions) -> Result<(), Failure> {
+    if !options.files.is_empty() {
+        return record_file::list(&options.files, options.json);
+    }
     let credentials = options.credentials.read()?;
     let rendezvous = &credentials.shown_to(rendezvous)?;
     let lines = lines(rendezvous, options.types.then_some(options.timeout), &credentials)?;

@@ -1,7 +1,6 @@
 //! `flexpath replay`: publishes the steps of a file, as they were recorded.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +13,7 @@ use crate::arguments::{ReplayOptions, Speed};
 use crate::credentials::Credentials;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
-use crate::recorded_step;
+use crate::{record_file, recorded_step};
 
 /// Each rank that is replayed is a handle of this process.
 const LIMIT_RANKS: u32 = 256;
@@ -36,46 +35,14 @@ struct Replay<'a> {
 /// Replays a file.
 pub(crate) fn run(rendezvous: Rendezvous, options: &ReplayOptions) -> Result<(), Failure> {
     let spool = Spool::open(&options.file)?;
-    let file = options.file.display();
     let entries: Vec<Entry> =
         spool.entries().iter().copied().filter(|entry| options.holds(entry.step)).collect();
-    if entries.is_empty() && spool.torn().is_none_or(|torn| torn.is_unfinished()) {
-        let known = spool.entries().iter().map(|entry| entry.step.0);
-        let known = known.clone().min().zip(known.max());
-        let there = known.map_or("it has none".to_owned(), |(low, high)| format!("it has {low} to {high}"));
-        return Err(Failure::Usage(format!("{file}: no such step: {there}")));
-    }
-    if options.list {
-        list(&spool, &entries)?;
-    } else if !entries.is_empty() {
+    if !entries.is_empty() {
         publish(rendezvous, &spool, options, &entries)?;
+    } else if spool.damaged().is_none() {
+        return Err(record_file::no_such_step(&spool, &options.file));
     }
-    let Some(torn) = spool.torn() else { return Ok(()) };
-    if torn.is_unfinished() {
-        eprintln!(
-            "flexpath: {file}: the step that begins at byte {} was not finished, and is left out",
-            torn.offset
-        );
-        return Ok(());
-    }
-    spool.damaged().map_or(Ok(()), |damaged| Err(damaged.into()))
-}
-
-/// A line for each step.
-fn list(spool: &Spool, entries: &[Entry]) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    for entry in entries {
-        let StoredStep { head, blocks, .. } = spool.step(entry)?;
-        let names: Vec<&str> = head.variables.iter().map(|variable| variable.def.name.as_str()).collect();
-        let (stream, epoch, names) = (&head.stream, head.epoch, names.join(", "));
-        let (blocks, len) = (blocks.len(), entry.len_bytes);
-        writeln!(
-            out,
-            "step {} of {stream:?}: {blocks} blocks, {len} bytes, epoch {epoch}: {names}",
-            entry.step
-        )?;
-    }
-    Ok(out.flush()?)
+    record_file::tell_torn(&spool, &options.file)
 }
 
 /// Publishes the steps, by as many ranks as had put them: each has its blocks again.

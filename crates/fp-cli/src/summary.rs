@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use fp_core::record::RecordSchema;
 use fp_core::{AttributeValue, ReadError, Shape, StepReader, VariableDef, VariableInfo};
+use fp_spool::{StepHead, StepVariable};
 use serde::Serialize;
 
 use crate::fields::{FieldSummary, in_short};
@@ -87,6 +89,16 @@ impl VariableSummary {
         }
         let schema = step.record_schema(&info.def.name)?;
         Ok(Self { fields: Some(FieldSummary::all(schema.record())), ..summary })
+    }
+
+    /// The same of a variable of a step that was stored.
+    pub(crate) fn stored(step: &StepHead, of: &StepVariable) -> Self {
+        let is_its = |schema: &&RecordSchema| {
+            of.def.record.as_ref().is_some_and(|id| id.fingerprint == schema.fingerprint())
+        };
+        let schema = step.records.iter().find(is_its);
+        let fields = schema.map(|schema| FieldSummary::all(schema.record()));
+        Self { fields, ..Self::of(&of.def, of.shape) }
     }
 
     /// A few words: `temperature f64 [64, 64] K`.

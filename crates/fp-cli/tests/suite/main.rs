@@ -7,6 +7,7 @@ mod bench;
 mod cli;
 mod credentials;
 mod doctor;
+mod forgetful;
 mod kinds;
 mod library;
 mod meet;

@@ -43,8 +43,8 @@ fn what_is_replayed_is_what_was_published() {
         recorded.stderr
     );
 
-    let listed = Run::at(folder.path(), &["replay", out, "--list"]).finish();
-    assert!(listed.stdout.starts_with("step 5 of \"run\": 18 blocks, "), "{}", listed.stdout);
+    let listed = Run::at(folder.path(), &["ls", out]).finish();
+    assert!(listed.stdout.starts_with("step 5 of \"run\": 18 blocks of 2 ranks, "), "{}", listed.stdout);
     assert!(
         listed.stdout.contains(": atoms, both, columns, grid, local, own, rows, time, title\nstep 6 of"),
         "{}",
@@ -56,6 +56,41 @@ fn what_is_replayed_is_what_was_published() {
     let replayed = replaying.finish();
     assert_eq!(replayed.code, Some(0), "{}", replayed.stderr);
     assert!(replayed.stderr.contains("stream \"again\": 3 steps of "), "{}", replayed.stderr);
+}
+
+#[test]
+fn a_file_is_described_as_its_stream_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fpsr");
+    let out = file.to_str().unwrap();
+    let described = |what: &str| {
+        let run = Run::at(folder.path(), &["describe", what, "--json"]).finish();
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+        serde_json::from_str::<serde_json::Value>(&run.stdout).unwrap()
+    };
+    let ranks = publish(folder.path().to_owned(), STEPS);
+    let stream = described("run");
+    ranks.into_iter().for_each(|rank| rank.join().unwrap());
+    let ranks = publish(folder.path().to_owned(), STEPS);
+    let recorded = Run::at(folder.path(), &["record", "run", "--out", out]).finish();
+    ranks.into_iter().for_each(|rank| rank.join().unwrap());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    let of_file = described(out);
+    for fact in ["stream", "step", "variables"] {
+        assert_eq!(of_file[fact], stream[fact], "{fact}");
+    }
+    let last = Run::at(folder.path(), &["describe", out, "--step", "7"]).finish();
+    assert!(last.stdout.contains(", step 7\n  atoms Atom"), "{}", last.stdout);
+    let none = Run::at(folder.path(), &["describe", out, "--step", "9"]).finish();
+    assert!(none.stderr.contains("run.fpsr: no such step: it has 5 to 7"), "{}", none.stderr);
+    let steps = Run::at(folder.path(), &["ls", out, out, "--json"]).finish();
+    let steps: serde_json::Value = serde_json::from_str(&steps.stdout).unwrap();
+    let numbers: Vec<u64> =
+        steps.as_array().unwrap().iter().filter_map(|step| step["step"].as_u64()).collect();
+    assert_eq!(numbers, [5, 6, 7, 5, 6, 7]);
+    let absent = Run::at(folder.path(), &["ls", "absent.fpsr"]).finish();
+    assert_eq!(absent.code, Some(1));
+    assert!(absent.stderr.contains("absent.fpsr: it cannot be opened: No such file"), "{}", absent.stderr);
 }
 
 #[test]
@@ -109,7 +144,7 @@ fn parts_are_recorded_and_replayed() {
 
 /// The numbers of the steps of a file.
 fn listed(folder: &Path, file: &str) -> Vec<u64> {
-    let run = Run::at(folder, &["replay", file, "--list"]).finish();
+    let run = Run::at(folder, &["ls", file]).finish();
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let number = |line: &str| line.strip_prefix("step ")?.split(' ').next()?.parse().ok();
     run.stdout.lines().map(|line| number(line).unwrap_or_else(|| panic!("{line}"))).collect()

@@ -25,7 +25,7 @@ fn element(step: u64, at: u64) -> f64 {
     (step * LEN + at) as f64 / 4.0
 }
 
-fn publisher_options(folder: &Path) -> PublisherOptions {
+pub(crate) fn publisher_options(folder: &Path) -> PublisherOptions {
     PublisherOptions::default()
         .with_rendezvous(at(folder))
         .with_min_subscribers(1)
@@ -33,7 +33,7 @@ fn publisher_options(folder: &Path) -> PublisherOptions {
 }
 
 /// Publishes these steps of a field, as a lone rank.
-fn put_steps(publisher: &mut Publisher, count: u64) {
+pub(crate) fn put_steps(publisher: &mut Publisher, count: u64) {
     let field = Variable::global::<f64>("field", &[LEN]).unwrap().with_unit("K");
     for _ in 0..count {
         let mut writer = publisher.begin_step().expect("a step");
@@ -43,7 +43,7 @@ fn put_steps(publisher: &mut Publisher, count: u64) {
     }
 }
 
-fn attach(
+pub(crate) fn attach(
     folder: &Path,
     stream: &str,
     set: impl FnOnce(SubscriberOptions) -> SubscriberOptions,
@@ -69,7 +69,7 @@ fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)>
 }
 
 /// The same where nobody is killed.
-fn take(subscriber: &mut Subscriber) -> Option<u64> {
+pub(crate) fn take(subscriber: &mut Subscriber) -> Option<u64> {
     try_take(subscriber).map(|(number, read)| {
         read.expect("the field");
         number
@@ -81,7 +81,7 @@ fn interrupt(run: Run) -> Ended {
     run.finish()
 }
 
-fn kill(mut run: Run) {
+pub(crate) fn kill(mut run: Run) {
     kill_process(Pid::from_child(&run.child), Signal::KILL).unwrap();
     run.child.wait().unwrap();
 }
