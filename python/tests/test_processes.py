@@ -64,6 +64,29 @@ def test_handles_in_a_forked_child_say_so_and_the_parent_goes_on(run_program, st
     passes(run_program, stream, source, before=FORK.replace("limit_steps=8", f"transports={transport!r}"))
 
 
+def test_a_view_is_there_in_a_forked_child(run_program, stream):
+    source = """
+    put([1.0, 2.0, 3.0])
+    step = take()
+    view = step["x"].view()
+    assert in_a_child(lambda: view.tolist()) == [1.0, 2.0, 3.0]
+
+    def drop_it():
+        global view, step
+        del view, step
+        return "dropped"
+
+    assert in_a_child(drop_it) == "dropped"
+    assert view.tolist() == [1.0, 2.0, 3.0]
+    step.release()
+    del view
+    put([4.0])
+    with take() as step:
+        assert step["x"][0] == 4.0
+    """
+    passes(run_program, stream, source, before=FORK.replace("limit_steps=8", "transports='shm'"))
+
+
 def test_a_fork_beside_a_thread_that_waits(run_program, stream):
     source = """
     waiting = threading.Thread(target=lambda: subscriber.next_step(30.0).release())

@@ -6,15 +6,10 @@ import weakref
 import flexpath
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16
 
-try:
-    from ml_dtypes import bfloat16
-except ImportError:
-    bfloat16 = None
-
-#: Every element type; the package of the last one need not be there.
-DTYPES = [np.dtype(of) for of in ("i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 ?".split())]
-DTYPES += [] if bfloat16 is None else [np.dtype(bfloat16)]
+#: Every element type.
+DTYPES = [np.dtype(of) for of in [*"i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 ?".split(), bfloat16]]
 
 
 def array_of(dtype):
@@ -387,8 +382,7 @@ def test_steps_are_copied_to_another_stream(pair, stream):
         "objects": ([{"id": 1, "name": "H", "near": [1, 2]}, {"id": 2, "name": "He", "near": []}], {"records": atom}),
         "object": ({"id": 1, "name": "H", "near": [1, 2]}, {"records": atom}),
     }
-    if bfloat16 is not None:
-        values["short"] = (np.arange(3).astype(bfloat16), {})
+    values["short"] = (np.arange(3).astype(bfloat16), {})
     with pair.publisher.step() as step:
         for name, (value, words) in values.items():
             step.put(name, value, **words)

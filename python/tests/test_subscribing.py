@@ -217,6 +217,23 @@ def test_a_step_that_is_given_back_comes_again(stream):
             member.close()
 
 
+def test_code_that_a_publisher_does_not_run_is_named(stream):
+    modules = {"mine": b"\0asm\1\0\0\0"}
+    with flexpath.publish(stream) as publisher:
+        with flexpath.subscribe(stream, derive={"d": "x | module(mine)"}, modules=modules) as subscriber:
+            with publisher.step() as step:
+                step["x"] = [1.0]
+            with subscriber.next_step(30.0) as step:
+                assert step["x"][...].tolist() == [1.0]
+                with pytest.raises(flexpath.Incompatible, match="this publisher runs no code that others hand over"):
+                    step["d"][...]
+        with flexpath.subscribe(stream, transformed={"y": ("x", "nothing")}) as subscriber:
+            with publisher.step() as step:
+                step["x"] = [1.0]
+            with subscriber.next_step(30.0) as step:
+                assert "y" not in step and step["x"][0] == 1.0
+
+
 def test_what_is_computed_where_the_data_is(stream):
     derive = {"speed": "vx, vy | magnitude", "top": ("vx | max", "subscriber"), "mean": ("vx | mean", "publisher")}
     with flexpath.publish(stream) as publisher:

@@ -12,13 +12,13 @@ use std::sync::atomic::AtomicU64;
 /// That all pages are entered at once. Miri knows no pages.
 const POPULATED: MapFlags = if cfg!(miri) { MapFlags::empty() } else { MapFlags::POPULATE };
 
-/// Memory that stays mapped as long as this lives. It is not inherited by a forked child: two processes would
-/// otherwise believe that they own the same segment.
+/// Memory that stays mapped as long as this lives. What can be written to is not inherited by a forked child: two
+/// processes would otherwise believe that they own the same segment. What can only be read is: views of it stay valid there.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     pointer: NonNull<u8>,
     len: usize,
-    /// The process that mapped it: a forked child has nothing there, or something else by now.
+    /// The process that mapped it: a forked child may have something else there by now.
     pid: u32,
 }
 
@@ -44,7 +44,7 @@ impl Mapping {
         let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | POPULATED);
         // SAFETY: a new anonymous mapping at an address that the kernel chooses overlaps nothing.
         let pointer = unsafe { mmap_anonymous(ptr::null_mut(), len, protection, flags)? };
-        Mapping::own(pointer, len)
+        Mapping::own(pointer, len, protection)
     }
 
     fn shared(fd: BorrowedFd<'_>, len: usize, protection: ProtFlags, prefault: bool) -> io::Result<Mapping> {
@@ -52,14 +52,14 @@ impl Mapping {
         // SAFETY: a new mapping at an address that the kernel chooses overlaps nothing. The file behind it is sealed
         // against shrinking (by us right after, or checked before), so no access can fault.
         let pointer = unsafe { mmap(ptr::null_mut(), len, protection, MapFlags::SHARED | populate, fd, 0)? };
-        Mapping::own(pointer, len)
+        Mapping::own(pointer, len, protection)
     }
 
-    fn own(pointer: *mut c_void, len: usize) -> io::Result<Mapping> {
+    fn own(pointer: *mut c_void, len: usize, protection: ProtFlags) -> io::Result<Mapping> {
         let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
         let mapping = Mapping { pointer, len, pid: own_pid() };
-        if cfg!(miri) {
-            return Ok(mapping); // it never forks
+        if cfg!(miri) || !protection.contains(ProtFlags::WRITE) {
+            return Ok(mapping); // under Miri nothing forks
         }
         // SAFETY: exactly the range mapped above, which this value owns; the advice changes what a fork does.
         unsafe { madvise(mapping.pointer.as_ptr().cast(), len, Advice::LinuxDontFork)? };
