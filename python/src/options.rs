@@ -133,6 +133,7 @@ pub(crate) fn publisher(given: &Bound<'_, PyDict>) -> PyResult<PublisherOptions>
     set(&mut options.kept_bytes, words.take("kept_bytes")?);
     set(&mut options.limit_wait, words.seconds("limit_wait")?);
     set(&mut options.reserve_steps, words.take("reserve_steps")?);
+    set(&mut options.reserve_bytes, words.take("reserve_bytes")?);
     set(&mut options.least_limit_steps, words.take("least_limit_steps")?);
     set(&mut options.precious_first, words.take("precious_first")?);
     options.first_step = words.take("first_step")?;

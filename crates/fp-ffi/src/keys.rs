@@ -189,6 +189,7 @@ keys! {
     "RendezvousReaderCount", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = number(v, 0)?;
+    "ReserveByteLimit", Publisher, |s, v| s.publisher.reserve_bytes = number(v, 1)?;
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
     "LeastQueueLimit", Publisher, |s, v| s.publisher.least_limit_steps = number(v, 0)?;
     "FirstStep", Publisher, |s, v| s.publisher.first_step = Some(number(v, 0)?);

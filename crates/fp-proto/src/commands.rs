@@ -34,6 +34,28 @@ pub struct BegunStep {
     pub requests: Vec<(Arc<Request>, u32)>,
 }
 
+/// What a step takes on its rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepBytes {
+    /// In memory: these count to the rank's bound.
+    pub memory: u64,
+    /// Elsewhere, such as on disk.
+    pub elsewhere: u64,
+}
+
+impl StepBytes {
+    /// Both.
+    pub(crate) fn all(self) -> u64 {
+        self.memory.saturating_add(self.elsewhere)
+    }
+}
+
+impl From<u64> for StepBytes {
+    fn from(memory: u64) -> Self {
+        Self { memory, elsewhere: 0 }
+    }
+}
+
 /// What a publisher waits for before its next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BeginWait {

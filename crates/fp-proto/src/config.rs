@@ -104,6 +104,8 @@ pub struct PublisherConfig {
     pub limit_bytes: u64,
     /// The last steps that are kept for newcomers, without any subscription.
     pub reserve_steps: u32,
+    /// Bytes over all ranks from which on the oldest of them leave. The last one stays.
+    pub reserve_bytes: u64,
     /// Whether the first step is kept for every newcomer.
     pub precious_first: bool,
     /// Live steps that each subscription may have whose policy waits, whatever lower bound it asks for.
@@ -132,6 +134,7 @@ impl PublisherConfig {
             skew_steps: 4,
             limit_bytes: 1 << 30,
             reserve_steps: 0,
+            reserve_bytes: u64::MAX,
             precious_first: false,
             least_limit_steps: 0,
             limit_subscriptions: 64,

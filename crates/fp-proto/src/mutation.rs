@@ -66,6 +66,8 @@ pub enum Mutation {
     VerdictForgotten,
     /// A subscription that asks for a lower bound than the publisher allows has that lower one.
     LeastLimitIgnored,
+    /// The reserve keeps as many steps as it may, whatever they take.
+    ReserveBytesIgnored,
     /// After a restart a subscriber goes on one step too late.
     ResumeOneTooLate,
     /// After a restart a rank takes what it has taken already.
@@ -123,7 +125,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 54] = [
+    pub const ALL: [Self; 55] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -155,6 +157,7 @@ impl Mutation {
         Self::LeaveDiscards,
         Self::VerdictForgotten,
         Self::LeastLimitIgnored,
+        Self::ReserveBytesIgnored,
         Self::ResumeOneTooLate,
         Self::ResumeTakesAgain,
         Self::StatusHoldsStep,

@@ -37,8 +37,9 @@ pub(crate) struct StageOptions {
     /// Each step is on the device before the publisher may let go of it, and `kill` and power failures lose none
     #[arg(long, requires = "disk")]
     pub(crate) durable: bool,
-    /// Keeps so many of the last steps for those who come late, or `all`. They stay when the publisher is gone
-    #[arg(long, value_name = "N|all", default_value = "0", value_parser = reserve)]
+    /// Keeps so many of the last steps for those who come late, so many bytes of them (as 10G), or `all`. They stay
+    /// when the publisher is gone
+    #[arg(long, value_name = "N|BYTES|all", default_value = "0", value_parser = reserve)]
     pub(crate) reserve: Reserve,
     /// Never lets the publisher wait: where neither memory nor disk has room, old steps are dropped
     #[arg(long)]
@@ -99,9 +100,20 @@ impl StageOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ByteCount(pub(crate) u64);
 
-/// A number of steps that are kept.
+/// Which steps are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reserve(pub(crate) u32);
+pub(crate) struct Reserve {
+    /// The last of them, as many as this.
+    pub(crate) steps: u32,
+    /// As far as they take no more bytes, but the last one in any case.
+    pub(crate) bytes: u64,
+}
+
+impl Reserve {
+    pub(crate) fn keeps_any(self) -> bool {
+        self.steps > 0
+    }
+}
 
 /// A number of bytes, such as 512M.
 fn bytes(text: &str) -> Result<ByteCount, String> {
@@ -123,10 +135,15 @@ fn bytes(text: &str) -> Result<ByteCount, String> {
     bytes.map(ByteCount).ok_or_else(wrong)
 }
 
-/// A number of steps, or all.
+/// A number of steps; of bytes, which has a unit; or all.
 fn reserve(text: &str) -> Result<Reserve, String> {
-    match text {
-        "all" => Ok(Reserve(u32::MAX)),
-        _ => text.parse().map(Reserve).map_err(|_| format!("{text:?} is no number of steps, nor `all`")),
+    let all = Reserve { steps: u32::MAX, bytes: u64::MAX };
+    let has_unit = text.ends_with(|letter: char| letter.is_ascii_alphabetic());
+    let (steps, number) = (text.parse(), bytes(text));
+    match (text, steps, number) {
+        ("all", ..) => Ok(all),
+        (_, Ok(steps), _) => Ok(Reserve { steps, ..all }),
+        (.., Ok(ByteCount(bytes))) if has_unit => Ok(Reserve { bytes, ..all }),
+        _ => Err(format!("{text:?} is no number of steps, nor of bytes such as 10G, nor `all`")),
     }
 }

@@ -128,7 +128,8 @@ impl<'a> Intake<'a> {
             .with_limit_bytes(options.limit_bytes())
             .with_limit_wait(LIMIT_WAIT)
             .with_least_limit_steps(u32::MAX)
-            .with_reserve_steps(options.reserve.0)
+            .with_reserve_steps(options.reserve.steps)
+            .with_reserve_bytes(options.reserve.bytes)
             .with_interrupt(Asked::new(self.over()));
         options.credentials.read()?.set(&mut asked.link);
         // Unlike a lone subscriber's, its ranks are dialled.
@@ -342,7 +343,7 @@ impl<'a> Intake<'a> {
         let is_durable = self.relay.options.durable;
         let shelf = place.as_deref().filter(|_| is_durable || self.relay.may_use_disk());
         let is_shelved = if self.relay.course.fate() != Fate::Undecided {
-            let is_needed = staged.has_subscribers() || self.relay.options.reserve.0 > 0;
+            let is_needed = staged.has_subscribers() || self.relay.options.reserve.keeps_any();
             // Room for one step more is left for what is read from disk, and descriptors for what else there is.
             let read_bytes = if shelf.is_some() { len_bytes } else { 0 };
             let options = &self.relay.options;
@@ -412,7 +413,7 @@ impl<'a> Intake<'a> {
         let failure = match over {
             Ok(Over::Ended(reason)) => {
                 self.tell_end(&reason);
-                is_taken = self.outlive(&staged, self.relay.options.reserve.0 > 0);
+                is_taken = self.outlive(&staged, self.relay.options.reserve.keeps_any());
                 None
             }
             Ok(Over::Anew) => {

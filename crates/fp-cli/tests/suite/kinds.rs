@@ -129,3 +129,20 @@ pub(crate) fn values(step: &StepReader) -> Values {
         unit,
     }
 }
+
+/// Files with steps that are under a folder.
+pub(crate) fn files(folder: &Path) -> usize {
+    let entries =
+        |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut folders = vec![folder.to_owned()];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found += usize::from(path.extension().is_some_and(|end| end == "fpsr")),
+            }
+        }
+    }
+    found
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use crate::kinds::{PATIENCE, Values, at, eventually, publish, region, values};
+use crate::kinds::{PATIENCE, Values, at, eventually, files, publish, region, values};
 use crate::support::{Ended, Run};
 use fp_core::{
     NextStep, OnLoss, Publisher, PublisherOptions, ReadError, Selection, StartAt, StepId, Subscriber,
@@ -84,23 +84,6 @@ fn interrupt(run: Run) -> Ended {
 pub(crate) fn kill(mut run: Run) {
     kill_process(Pid::from_child(&run.child), Signal::KILL).unwrap();
     run.child.wait().unwrap();
-}
-
-/// Files with steps that are under a folder.
-fn files(folder: &Path) -> usize {
-    let entries =
-        |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut folders = vec![folder.to_owned()];
-    let mut found = 0;
-    while let Some(folder) = folders.pop() {
-        for path in entries(&folder) {
-            match path.is_dir() {
-                true => folders.push(path),
-                false => found += usize::from(path.extension().is_some_and(|end| end == "fpsr")),
-            }
-        }
-    }
-    found
 }
 
 fn is_open(folder: &Path, stream: &str) -> bool {
@@ -370,9 +353,18 @@ fn what_is_on_disk_outlives_publisher_and_stager() {
 }
 
 #[test]
-fn streams_are_staged_by_pattern_as_they_come() {
+fn streams_are_staged_by_pattern_as_they_come_and_their_last_steps_are_kept() {
+    let on_disk = ["--reserve", "140K", "--memory", "1", "--disk"];
+    stage_by_pattern(|_| vec!["--reserve".into(), "2".into()]);
+    stage_by_pattern(|_| vec!["--reserve".into(), "140K".into()]);
+    stage_by_pattern(|folder| on_disk.map(PathBuf::from).into_iter().chain([folder.join("disk")]).collect());
+}
+
+/// With a reserve that has room for two steps.
+fn stage_by_pattern(options: impl Fn(&Path) -> Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
-    let stager = Run::at(folder.path(), &["stage", "sim*", "--as", "{}-kept", "--reserve", "2"]);
+    let options = options(folder.path());
+    let stager = Run::with(folder.path(), &["stage", "sim*", "--as", "{}-kept"], |run| _ = run.args(options));
     let mut kept = BTreeMap::new();
     for name in ["sim1", "other", "sim2"] {
         let options = PublisherOptions::default().with_rendezvous(at(folder.path()));
@@ -403,7 +395,10 @@ fn what_cannot_be_staged_is_told() {
         (&["sim*", "--as", "all"], "\"sim*\" may be many streams: {} in --as \"all\" would tell them apart"),
         (&["sim", "--memory", "4X"], "\"4X\" is no number of bytes, such as 512M or 4G"),
         (&["sim", "--memory", "0"], "\"0\" is no number of bytes"),
-        (&["sim", "--reserve", "some"], "\"some\" is no number of steps, nor `all`"),
+        (
+            &["sim", "--reserve", "some"],
+            "\"some\" is no number of steps, nor of bytes such as 10G, nor `all`",
+        ),
         (&["sim", "--durable"], "--disk <FOLDER>"),
     ] {
         let ended = run(arguments);

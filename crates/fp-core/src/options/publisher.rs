@@ -45,6 +45,8 @@ pub struct PublisherOptions {
     pub limit_wait: Duration,
     /// The last steps that are kept for newcomers. Default 0.
     pub reserve_steps: u32,
+    /// Bytes over all ranks from which on the oldest of them leave. Default: their number alone counts.
+    pub reserve_bytes: u64,
     /// Whether the first step is kept for every newcomer. Default no.
     pub precious_first: bool,
     /// Live steps that a subscription may have whose policy waits, whatever lower bound it asks for. Default: what it
@@ -88,6 +90,7 @@ impl Default for PublisherOptions {
             kept_bytes: 64 << 20,
             limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
+            reserve_bytes: u64::MAX,
             precious_first: false,
             least_limit_steps: 0,
             first_step: None,
@@ -157,6 +160,10 @@ impl PublisherOptions {
 
         /// Sets how many of the last steps are kept for newcomers.
         with_reserve_steps(steps: u32) => reserve_steps = steps;
+
+        /// Sets how many bytes they take over all ranks at most: the oldest leave first, and the last one stays. Rank 0
+        /// decides for the cohort.
+        with_reserve_bytes(bytes: u64) => reserve_bytes = bytes;
 
         /// Sets whether the first step is kept for every newcomer.
         with_precious_first(precious: bool) => precious_first = precious;

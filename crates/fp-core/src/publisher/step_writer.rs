@@ -9,7 +9,7 @@ use crate::value::counters::Counters;
 use crate::value::element::Element;
 use crate::value::owned_bytes;
 use crate::value::variable::Variable;
-use fp_proto::commands::BegunStep;
+use fp_proto::commands::{BegunStep, StepBytes};
 use fp_types::{Dtype, Region, Shape, StepId};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -185,10 +185,12 @@ impl StepWriter {
             self.open.shared.server.end(self.open.step);
         }
         let (step, len_bytes) = (self.open.step, self.open.len_bytes);
-        let ended =
-            self.open.shared.endpoint.drive_briefly(|state, now| {
-                state.machine.end_step(now, step, contribution, values, len_bytes)
-            });
+        let taken = StepBytes { memory: len_bytes, elsewhere: self.open.stored_bytes };
+        let ended = self
+            .open
+            .shared
+            .endpoint
+            .drive_briefly(|state, now| state.machine.end_step(now, step, contribution, values, taken));
         // A step that cannot end is abandoned as the writer is dropped.
         ended.map_err(|error| self.open.command_error(error))?;
         self.open.left = true;

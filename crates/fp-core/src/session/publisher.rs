@@ -235,6 +235,7 @@ impl PublisherSession {
         config.limit_peer_subscriptions = options.limit_peer_subscriptions;
         config.limit_wait = options.limit_wait;
         config.reserve_steps = options.reserve_steps;
+        config.reserve_bytes = options.reserve_bytes;
         config.precious_first = options.precious_first;
         config.least_limit_steps = options.least_limit_steps;
         let counters = Arc::new(Counters::default());

@@ -139,6 +139,8 @@ pub(crate) struct Lead {
     pub(crate) refused: BTreeMap<Rank, String>,
     pub(crate) reserve: VecDeque<StepId>,
     pub(crate) reserve_steps: u32,
+    /// What its steps take over all ranks.
+    pub(crate) reserved_bytes: u64,
     /// The next step to decide, unless steps in between do not flow.
     pub(crate) next_decided: StepId,
     pub(crate) next_subscription: u64,
@@ -158,11 +160,17 @@ impl Lead {
             refused: BTreeMap::new(),
             reserve: VecDeque::new(),
             reserve_steps,
+            reserved_bytes: 0,
             next_decided: first_step,
             next_subscription: super::ledger::FIRST_SUBSCRIPTION,
             next_member: 0,
             next_change: 0,
         }
+    }
+
+    /// What a decided step takes over all ranks, 1 at least: each takes something.
+    pub(crate) fn len_bytes(&self, step: StepId) -> u64 {
+        self.steps.get(&step).map_or(0, |decided| decided.len_bytes.max(1))
     }
 
     /// The members of a subscription.

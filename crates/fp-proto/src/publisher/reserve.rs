@@ -6,6 +6,7 @@ use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE};
 use crate::publisher::{assignment, condition, log, membership};
 use crate::transition::Transition;
+use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId};
 use std::collections::BTreeSet;
 
@@ -20,14 +21,21 @@ pub(crate) struct Past {
     pub(crate) from: StepId,
 }
 
-/// A decided step joins the reserve; the oldest leaves it.
+/// A decided step joins the reserve; the oldest leave it, as far as there are too many steps or bytes.
 pub(crate) fn reserve_step(machine: &mut PublisherMachine, step: StepId) {
+    let limit_bytes = match mutated!(machine.wire, ReserveBytesIgnored) {
+        true => u64::MAX,
+        false => machine.config.reserve_bytes,
+    };
     let Some(lead) = &mut machine.lead else { return };
     lead.reserve.push_back(step);
+    lead.reserved_bytes += lead.len_bytes(step);
     while let Some(lead) = &mut machine.lead
-        && lead.reserve.len() > lead.reserve_steps as usize
+        && (lead.reserve.len() > lead.reserve_steps as usize
+            || (lead.reserve.len() > 1 && lead.reserved_bytes > limit_bytes))
     {
         let Some(oldest) = lead.reserve.pop_front() else { return };
+        lead.reserved_bytes -= lead.len_bytes(oldest);
         assignment::released(machine, RESERVE, vec![oldest], false);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::ledger::{Ledger, LocalStep, Stage, Subscription, is_standing};
 use super::{Phase, PublisherMachine};
-use crate::commands::{Begin, BeginWait, BegunStep, CommandError};
+use crate::commands::{Begin, BeginWait, BegunStep, CommandError, StepBytes};
 use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::fragment;
@@ -100,7 +100,7 @@ impl PublisherMachine {
     }
 
     /// Ends the open step: it is reported to the cohort. Values are those of global scalars; `len_bytes` is what
-    /// this rank stored for it.
+    /// this rank stored for it, in memory and elsewhere.
     ///
     /// # Errors
     /// If the step is not open, the stream is lost, or the scalars are too large. Also if the blocks are too many, or
@@ -111,15 +111,16 @@ impl PublisherMachine {
         step: StepId,
         contribution: Contribution,
         values: Vec<ScalarValue>,
-        len_bytes: u64,
+        len_bytes: impl Into<StepBytes>,
     ) -> Result<(), CommandError> {
         self.wire.enter(now);
+        let len_bytes = len_bytes.into();
         check_open(self, step)?;
         let values_bytes = check_scalars(step, &values)?;
         let put = changes_of(self, step, contribution, values_bytes)?;
         if let Some(local) = self.ledger.steps.get_mut(&step) {
-            (local.len_bytes, local.put) = (len_bytes, Some(put));
-            (local.report.values, local.report.len_bytes) = (values, len_bytes);
+            (local.len_bytes, local.put) = (len_bytes.memory, Some(put));
+            (local.report.values, local.report.len_bytes) = (values, len_bytes.all());
         }
         let full = self.ledger.live_bytes() >= self.room_bytes;
         if let Some(local) = self.ledger.steps.get_mut(&step) {

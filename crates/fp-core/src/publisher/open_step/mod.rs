@@ -45,6 +45,8 @@ pub(crate) struct OpenStep {
     /// Why the first put that failed did.
     failed: OnceLock<String>,
     pub(crate) len_bytes: u64,
+    /// Bytes of its blocks that are in no memory.
+    pub(crate) stored_bytes: u64,
     /// The most bytes that the step may have.
     pub(crate) limit_bytes: u64,
     pub(crate) left: bool,
@@ -73,6 +75,7 @@ impl OpenStep {
             promised: Vec::new(),
             failed: OnceLock::new(),
             len_bytes: 0,
+            stored_bytes: 0,
             left: false,
             shared,
         }
@@ -338,9 +341,10 @@ impl OpenStep {
         region: &Region,
         block: Option<BlockBytes>,
     ) -> Result<(), PutError> {
-        let bytes = match &block {
-            Some(BlockBytes::Memory(payload)) => payload.len() as u64,
-            Some(BlockBytes::Stored(_)) | None => 0,
+        let (bytes, stored_bytes) = match &block {
+            Some(BlockBytes::Memory(payload)) => (payload.len() as u64, 0),
+            Some(BlockBytes::Stored(stored)) => (0, stored.len_bytes()),
+            None => (0, 0),
         };
         self.check_bound(bytes)?;
         let put = match self.puts.get_mut(variable.name()) {
@@ -349,6 +353,7 @@ impl OpenStep {
             None => self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put::of(variable)),
         };
         self.len_bytes += bytes;
+        self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
         let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
         put.add(region);
         put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;

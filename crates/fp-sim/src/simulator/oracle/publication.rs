@@ -193,11 +193,12 @@ impl Oracle {
     fn check_live(&mut self, cohort: CohortId, rank: Rank) {
         let truth = &self.publishers[&cohort];
         let skew = truth.plan.skew_steps as usize;
-        let mut total = truth.plan.reserve_steps as usize + 2 * skew + 2;
+        let reserved = truth.plan.reserved_steps();
+        let mut total = reserved + 2 * skew + 2;
         let mut excess = None;
         for (&subscription, wanted) in &truth.subscriptions {
             let bound = live_bound(wanted, skew) + usize::from(truth.plan.precious_first);
-            total += wanted.spec.limit_steps.max(2) as usize + skew + truth.plan.reserve_steps as usize;
+            total += wanted.spec.limit_steps.max(2) as usize + skew + reserved;
             let started = truth.ranks[rank.0 as usize].started.contains_key(&subscription);
             let live = self.surely_live(truth, rank, subscription).len();
             if started && live > bound && !wanted.takes_reserve() {

@@ -22,6 +22,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_long_hold(scenario, &mut stream(37));
     // More than anybody asks for, or less than some.
     scenario.publishers[0].least_limit_steps = stream(47).pick(&[0, 0, 0, 2, 4, 7]);
+    draw_reserve(scenario, &mut stream(53));
 }
 
 /// Most scenarios have more than one subscription, and more than one kind of policy.
@@ -44,6 +45,14 @@ fn kind_of(plan: &SubscriberPlan) -> Discriminant<QueuePolicy> {
 /// Whether there are two kinds of policy, and so more than one subscription.
 fn is_mixed(plans: &[SubscriberPlan]) -> bool {
     plans.windows(2).any(|pair| kind_of(&pair[0]) != kind_of(&pair[1]))
+}
+
+/// A reserve of many steps, of which its bytes leave the last one.
+fn draw_reserve(scenario: &mut Scenario, prng: &mut Prng) {
+    let plan = &mut scenario.publishers[0];
+    if plan.reserve_steps > 0 && prng.chance(30) {
+        (plan.reserve_steps, plan.reserve_bytes) = (50, 1);
+    }
 }
 
 /// Disputes of several steps: a rank goes on with what it was refused for.

@@ -61,6 +61,8 @@ pub(crate) struct PublisherPlan {
     /// A rank with bounds of its own, so that it alone meets them.
     pub(crate) tight_rank: Option<(Rank, u64)>,
     pub(crate) reserve_steps: u32,
+    /// 1 where the last step alone is to stay of them.
+    pub(crate) reserve_bytes: u64,
     pub(crate) precious_first: bool,
     /// Live steps that whoever makes it wait may have.
     pub(crate) least_limit_steps: u32,
@@ -101,6 +103,11 @@ pub(crate) enum Numbers {
 }
 
 impl PublisherPlan {
+    /// How many steps the reserve keeps at most: each takes a byte at least.
+    pub(crate) fn reserved_steps(&self) -> usize {
+        u64::from(self.reserve_steps).min(self.reserve_bytes) as usize
+    }
+
     /// What somebody who asks for this has here.
     pub(crate) fn allowed(&self, spec: &SubscriptionSpec) -> SubscriptionSpec {
         let lossless_or_slow = match spec.policy {
@@ -325,6 +332,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         limit_bytes: prng.pick(&[1 << 30, 1 << 30, 1 << 30, 1_500]),
         tight_rank: None,
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
+        reserve_bytes: u64::MAX,
         precious_first: prng.chance(30),
         least_limit_steps: 0,
         limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),

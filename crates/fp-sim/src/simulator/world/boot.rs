@@ -186,6 +186,7 @@ impl World {
             _ => plan.limit_bytes,
         };
         config.reserve_steps = plan.reserve_steps;
+        config.reserve_bytes = plan.reserve_bytes;
         config.precious_first = plan.precious_first;
         config.least_limit_steps = plan.least_limit_steps;
         config.limit_subscriptions = plan.limit_subscriptions;
