@@ -13,6 +13,7 @@ mod library;
 mod meet;
 mod recording;
 mod staging;
+mod staging_bounds;
 mod status;
 mod support;
 mod texts;

@@ -86,7 +86,7 @@ pub(crate) fn kill(mut run: Run) {
     run.child.wait().unwrap();
 }
 
-fn is_open(folder: &Path, stream: &str) -> bool {
+pub(crate) fn is_open(folder: &Path, stream: &str) -> bool {
     at(folder).entries().iter().any(|entry| entry.name == stream)
 }
 

@@ -1,0 +1,93 @@
+//! A stager that has no room: what it drops, and what it waits for.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::kinds::{PATIENCE, eventually, files};
+use crate::staging::{attach, is_open, publisher_options, put_steps, take};
+use crate::support::Run;
+use fp_core::{NextStep, Publisher};
+
+#[test]
+fn a_lossy_stager_lets_nobody_wait_and_says_what_it_dropped() {
+    const STEPS: u64 = 60;
+    let folder = tempfile::tempdir().unwrap();
+    let stager = Run::at(folder.path(), &["stage", "sim", "--memory", "256K", "--lossy", "--once"]);
+    let mut publisher = Publisher::open("sim", publisher_options(folder.path())).unwrap();
+    eventually("it is staged", || is_open(folder.path(), "sim-staged"));
+    let mut subscriber = attach(folder.path(), "sim-staged", |one| one);
+    put_steps(&mut publisher, 1);
+    assert_eq!(take(&mut subscriber), Some(0));
+    // Nobody takes any of these meanwhile: a publisher that waits would wait for ever.
+    put_steps(&mut publisher, STEPS - 1);
+    let waited = publisher.statistics().begin_subscription_ns;
+    publisher.close().expect("closed");
+    let (mut seen, mut skipped) = (vec![0], 0);
+    let last = loop {
+        match subscriber.next_step(PATIENCE).expect("a step or the end") {
+            NextStep::Step(step) => {
+                seen.push(step.step().0);
+                skipped += step.skipped();
+            }
+            NextStep::Ended(ended) => break ended.skipped,
+            NextStep::NotYet => panic!("neither a step nor the end"),
+        }
+    };
+    assert!(seen.is_sorted_by(|one, other| one < other) && seen.len() < 40, "{seen:?}");
+    assert_eq!(seen.len() as u64 + skipped + last, STEPS, "{seen:?}, {skipped} and {last} skipped");
+    assert!(waited < 1_000_000_000, "it waited {waited} ns for subscribers");
+    drop(subscriber);
+    let ended = stager.finish();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!ended.stderr.contains(", 0 skipped"), "{}", ended.stderr);
+}
+
+/// The folder of the only opening that is on disk.
+fn opening(disk: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(disk.join("sim")).ok()?;
+    entries.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.is_dir())
+}
+
+#[test]
+fn what_has_to_be_on_a_disk_that_fails_waits_for_it() {
+    const STEPS: u64 = 30;
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, disk) = (folder.path(), folder.path().join("disk"));
+    let arguments = ["stage", "sim", "--once", "--durable", "--disk", disk.to_str().unwrap()];
+    let stager = Run::at(folder, &arguments);
+    let mut publisher = Publisher::open("sim", publisher_options(folder)).unwrap();
+    eventually("it is staged", || is_open(folder, "sim-staged"));
+    let mut subscriber = attach(folder, "sim-staged", |one| one);
+    put_steps(&mut publisher, 1);
+    assert_eq!(take(&mut subscriber), Some(0));
+    eventually("its file is gone", || files(&disk) == 0);
+    let place = opening(&disk).expect("the folder of steps");
+    fs::remove_dir_all(&place).unwrap();
+    let published = AtomicU64::new(1);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 1..STEPS {
+                put_steps(&mut publisher, 1);
+                published.fetch_add(1, Ordering::Relaxed);
+            }
+            publisher.close().expect("closed");
+        });
+        // As many as the publisher keeps for a subscriber that does not go on.
+        eventually("it waits", || published.load(Ordering::Relaxed) > 3);
+        let next = subscriber.next_step(Duration::from_millis(100));
+        assert!(matches!(next, Ok(NextStep::NotYet)), "nothing is staged that is not on disk: {next:?}");
+        assert!(published.load(Ordering::Relaxed) < STEPS);
+        fs::create_dir(&place).unwrap();
+        for expected in 1..STEPS {
+            assert_eq!(take(&mut subscriber), Some(expected));
+        }
+        assert_eq!(take(&mut subscriber), None);
+    });
+    drop(subscriber);
+    let ended = stager.finish();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("The publisher waits until it can be written"), "{}", ended.stderr);
+}
