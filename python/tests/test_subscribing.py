@@ -218,16 +218,16 @@ def test_a_step_that_is_given_back_comes_again(stream):
 
 
 def test_code_that_a_publisher_does_not_run_is_named(stream):
-    modules = {"mine": b"\0asm\1\0\0\0"}
+    derive, modules = {"d": ("x | module(mine)", "publisher")}, {"mine": b"\0asm\1\0\0\0"}
     with flexpath.publish(stream) as publisher:
-        with flexpath.subscribe(stream, derive={"d": "x | module(mine)"}, modules=modules) as subscriber:
+        with flexpath.subscribe(stream, derive=derive, modules=modules, variables=["x"]) as subscriber:
             with publisher.step() as step:
                 step["x"] = [1.0]
             with subscriber.next_step(30.0) as step:
                 assert step["x"][...].tolist() == [1.0]
-                with pytest.raises(flexpath.Incompatible, match="this publisher runs no code that others hand over"):
+                with pytest.raises(KeyError, match="this publisher runs no code that others hand over"):
                     step["d"][...]
-        with flexpath.subscribe(stream, transformed={"y": ("x", "nothing")}) as subscriber:
+        with flexpath.subscribe(stream, transformed={"y": ("x", "nothing")}, variables=["x"]) as subscriber:
             with publisher.step() as step:
                 step["x"] = [1.0]
             with subscriber.next_step(30.0) as step:
