@@ -7,16 +7,20 @@ use fp_proto::config::{PublisherConfig, SubscriptionSpec};
 use fp_proto::effect::{Effect, PeerId};
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::message::{Decision, Message};
-use fp_proto::outcome::LossReason;
+use fp_proto::outcome::{EndReason, LossReason};
 use fp_proto::publisher::PublisherMachine;
 use fp_types::{Contribution, Epoch, Rank, StepId};
 
 const LOST: LossReason = LossReason::Disconnected;
 
 fn subscribe(lead: &mut PublisherMachine, member: PeerId) {
+    subscribe_with(lead, member, 9);
+}
+
+fn subscribe_with(lead: &mut PublisherMachine, member: PeerId, credit: u64) {
     lead.handle_accepted(START, member);
     let spec = SubscriptionSpec::default();
-    let ask = Message::Subscribe { spec, label: "it".to_owned(), cohort_size: 1, credit: 9, resume: None };
+    let ask = Message::Subscribe { spec, label: "it".to_owned(), cohort_size: 1, credit, resume: None };
     lead.handle_message(START, member, ask);
 }
 
@@ -122,6 +126,20 @@ fn a_lead_that_lost_a_rank_closes_when_the_last_step_is_released() {
         publishers.lead.handle_message(START, READER, release);
     }
     assert!(closes_as_lost(&effects(|| publishers.lead.poll())));
+}
+
+#[test]
+fn whoever_is_told_of_a_loss_is_told_how_many_steps_it_will_not_get() {
+    let mut publishers = Publishers::open(1 << 20);
+    subscribe_with(&mut publishers.lead, READER, 1);
+    // With the first step the ranks agree on it, one is assigned, and two wait.
+    for _ in 0..4 {
+        publishers.publish(1);
+    }
+    publishers.lead.handle_disconnected(START, TREE);
+    let reason = EndReason::Lost { rank: Rank(1), reason: LOST };
+    let told = sent_to(&effects(|| publishers.lead.poll()), READER);
+    assert_eq!(told, [Message::StreamEnd { reason, skipped: 2 }]);
 }
 
 /// The lead of so many ranks, linked to nobody yet.

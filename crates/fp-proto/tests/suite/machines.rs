@@ -155,12 +155,17 @@ impl Publishers {
 
     /// What rank 1 answers to somebody who asks for all blocks.
     pub(crate) fn ask(&mut self, table: TableId) -> Vec<Message> {
-        self.other.handle_accepted(START, ASKER);
-        let queries = vec![ResolveQuery { variable: "T".to_owned(), selection: Selection::All }];
-        self.other.handle_message(START, ASKER, Message::Resolve { request: 5, table, queries });
+        ask_for_all(&mut self.other, table);
         self.exchange();
         sent_to(&std::mem::take(&mut self.seen), ASKER)
     }
+}
+
+/// Somebody asks a rank for all blocks.
+fn ask_for_all(rank: &mut PublisherMachine, table: TableId) {
+    rank.handle_accepted(START, ASKER);
+    let queries = vec![ResolveQuery { variable: "T".to_owned(), selection: Selection::All }];
+    rank.handle_message(START, ASKER, Message::Resolve { request: 5, table, queries });
 }
 
 /// Begins a step, which nothing holds up.
@@ -292,6 +297,18 @@ fn long_reader() -> SubscriberMachine {
     assert_eq!(asked.last(), Some(&5));
     effects(|| subscribers.lead.poll());
     subscribers.lead
+}
+
+#[test]
+fn whoever_is_told_of_blocks_is_told_where_their_owner_is_if_that_is_known_there() {
+    let mut publishers = Publishers::open(1 << 20);
+    let table = publishers.publish(3).expect("the step is whole");
+    ask_for_all(&mut publishers.lead, table);
+    let answer = sent_to(&effects(|| publishers.lead.poll()), ASKER);
+    let [Message::Resolved { request: 5, encoded: Some(_), owners }] = &answer[..] else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(owners[..], [(Rank(1), contact("stream.1"))]);
 }
 
 #[test]
