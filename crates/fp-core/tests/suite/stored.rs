@@ -2,8 +2,8 @@
 
 use crate::support::{PATIENCE, Place, eventually, take};
 use fp_core::{
-    NextStep, Publisher, PutError, ReadError, Region, Selection, StoredBytes, Subscriber, TransportKind,
-    Variable,
+    NextStep, Publisher, PutError, ReadError, Region, Selection, StartAt, StoredBytes, Subscriber,
+    TransportKind, Variable,
 };
 use std::io;
 use std::sync::Arc;
@@ -91,6 +91,7 @@ fn what_is_stored_is_read_as_if_it_were_in_memory() {
             for _ in 0..3 {
                 let number = publish(&mut publisher, &shelf, lower_in_memory);
                 let step = take(&mut subscriber);
+                assert_eq!(step.len_bytes(), ROWS * COLUMNS * 4, "wherever its bytes are");
                 let all: Vec<f32> =
                     (0..ROWS * COLUMNS).map(|at| element(number, at / COLUMNS, at % COLUMNS)).collect();
                 assert_eq!(step.get::<f32>("field", Selection::All).expect("all"), all, "{kind:?}");
@@ -191,6 +192,31 @@ fn slow_subscribers_hold_nobody_up_where_the_publisher_lets_them_lag() {
         assert!(matches!(subscriber.next_step(Duration::ZERO), Ok(NextStep::NotYet)));
     }
     eventually("all is let go of", || shelf.dropped.load(Ordering::Relaxed) as u64 == 2 * STEPS);
+}
+
+#[test]
+fn a_reserve_is_bounded_by_what_its_steps_take_wherever_that_is() {
+    const STEP_BYTES: u64 = ROWS * COLUMNS * 4;
+    let place = Place::new();
+    let options = place.publisher_options().with_reserve_steps(100).with_reserve_bytes(3 * STEP_BYTES + 1);
+    let mut publisher = Publisher::open("reserved", options).expect("opened");
+    let shelf = Arc::new(Shelf::default());
+    (0..9).for_each(|step| _ = publish(&mut publisher, &shelf, step % 2 == 0));
+    let options = place.over(TransportKind::Shm).with_start_at(StartAt::OldestReserved);
+    let mut subscriber = Subscriber::open("reserved", options).expect("attached");
+    let numbers = [(); 3].map(|()| take(&mut subscriber).step().0);
+    assert_eq!(numbers, [6, 7, 8]);
+    // One that is larger than all of the reserve stays until the next comes.
+    let large = Variable::global::<u8>("large", &[4 * STEP_BYTES]).expect("a shape");
+    for number in 9..11 {
+        let mut writer = publisher.begin_step().expect("begun");
+        let all = Region::new([0], [4 * STEP_BYTES]).expect("a region");
+        writer.put(&large, &all, vec![7u8; 4 * STEP_BYTES as usize]).expect("put");
+        writer.end().expect("ended");
+        let options = place.over(TransportKind::Shm).with_start_at(StartAt::OldestReserved);
+        let mut newcomer = Subscriber::open("reserved", options).expect("attached");
+        assert_eq!(take(&mut newcomer).step().0, number);
+    }
 }
 
 #[test]
