@@ -155,12 +155,32 @@ fn a_child_that_is_two_epochs_behind_hears_of_two_restarts() {
     assert!(hear().contains(&Effect::Disconnect { peer: child, reason }), "there were no more");
 }
 
+/// Nothing is published under that name yet.
+#[test]
+fn a_name_that_is_not_there_is_looked_up_again_after_a_while_and_no_sooner() {
+    let mut config = cohort("stream", 1, 1 << 20);
+    let interval = config.lookup_interval;
+    config.lead_contact = None;
+    let mut rank = PublisherMachine::new(PublisherConfig::new(config, Epoch(9)), START);
+    let lookups = |rank: &mut PublisherMachine| {
+        effects(|| rank.poll()).iter().filter(|effect| matches!(effect, Effect::Lookup { .. })).count()
+    };
+    assert_eq!(lookups(&mut rank), 1);
+    rank.handle_listing(START, Vec::new());
+    assert_eq!(rank.deadline(), Some(START.after(interval)));
+    rank.handle_timeout(START.after(interval / 2));
+    assert_eq!(lookups(&mut rank), 0);
+    rank.handle_timeout(START.after(interval));
+    assert_eq!(lookups(&mut rank), 1);
+}
+
 #[test]
 fn whoever_awaits_a_restart_takes_no_epoch_that_is_over() {
     let (first, second) = (PeerId(21), PeerId(22));
     let at = |secs| START.after(Duration::from_secs(secs));
     let mut subscribers = Subscribers::open();
     subscribers.attach(START, first, Epoch(7));
+    assert_eq!(subscribers.lead.epoch(), Some(Epoch(7)));
     let reason = EndReason::Lost { rank: Rank(3), reason: LossReason::Disconnected };
     let said = subscribers.hear(START, first, vec![Message::StreamEnd { reason, skipped: 0 }]);
     let ticket = dialled(&said);
@@ -169,5 +189,6 @@ fn whoever_awaits_a_restart_takes_no_epoch_that_is_over() {
         subscribers.hear(at(1), second, vec![Message::ProbeReply { epoch: Epoch(7), incumbent: true }]);
     assert!(said.contains(&Effect::Disconnect { peer: second, reason: DisconnectReason::Done }), "{said:?}");
     let said = subscribers.attach(at(2), PeerId(23), Epoch(8));
+    assert_eq!(subscribers.lead.epoch(), Some(Epoch(8)));
     assert!(events(&said).iter().any(|event| matches!(event, Event::Restarted { .. })), "{said:?}");
 }

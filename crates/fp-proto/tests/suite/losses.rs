@@ -92,7 +92,7 @@ fn a_rank_without_its_lead_keeps_what_that_may_have_given_until_it_closes() {
     assert!(events(&done).contains(&Event::RankLost { rank: Rank(0), reason: LOST }), "{done:?}");
     publishers.other.close(START);
     let done = effects(|| publishers.other.poll());
-    assert_eq!(freed(&done).into_iter().map(|(step, _)| step).collect::<Vec<_>>(), [0]);
+    assert_eq!(freed(&done), [(0, true)], "whoever was given it may still look");
     assert!(closes_as_lost(&done), "{done:?}");
 }
 
