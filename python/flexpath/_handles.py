@@ -54,7 +54,7 @@ class Handle:
         self._native = Gone(self._native.stream, why)
 
     def _check_is_own(self) -> None:
-        """A forked child has not the memory that is shared with other processes: touching it would end it."""
+        """A forked child has not the memory that the library writes to: touching it would end the child."""
         if isinstance(self._native, Gone):
             raise self._native.error()
 

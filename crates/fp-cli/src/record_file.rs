@@ -8,6 +8,7 @@ use fp_spool::{Entry, Spool, StoredStep};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::output;
 use crate::summary::VariableSummary;
 
 /// A step of a file.
@@ -38,31 +39,47 @@ pub(crate) fn is_path(text: &str) -> bool {
     text.contains('/') || text.ends_with(".fpsr")
 }
 
-/// Lists the steps of files.
+/// Lists the steps of files. One that cannot be read keeps none of the others from being listed.
 pub(crate) fn list(files: &[PathBuf], json: bool) -> Result<(), Failure> {
-    let spools = files.iter().map(Spool::open).collect::<Result<Vec<_>, _>>()?;
-    let mut lines = Vec::new();
-    for (spool, file) in spools.iter().zip(files) {
-        for entry in spool.entries() {
-            lines.push(line(file, entry, &spool.step(entry)?));
-        }
+    let (mut lines, mut failures) = (Vec::new(), Vec::new());
+    for file in files {
+        let listed = list_file(file, &mut |line| match json {
+            true => Ok(lines.push(line)),
+            false => Ok(print(&line, files.len() > 1)?),
+        });
+        failures.extend(listed.err());
     }
-    crate::output::print(&lines, json, |out| {
-        for line in &lines {
-            let Line { file, stream, epoch, step, ranks, blocks, bytes, variables, .. } = line;
-            if files.len() > 1 {
-                write!(out, "{}: ", file.display())?;
-            }
-            let (ranks, blocks) = (counted(*ranks, "rank"), counted(*blocks, "block"));
-            let names = variables.join(", ");
-            writeln!(
-                out,
-                "step {step} of {stream:?}: {blocks} of {ranks}, {bytes} bytes, epoch {epoch}: {names}"
-            )?;
-        }
-        Ok(())
-    })?;
-    spools.iter().zip(files).try_for_each(|(spool, file)| tell_torn(spool, file))
+    if json {
+        output::print(&lines, true, |_| Ok(()))?;
+    }
+    // The last one is told as the command ends.
+    let last = failures.pop();
+    failures.iter().for_each(|failure| eprintln!("flexpath: {failure}"));
+    last.map_or(Ok(()), Err)
+}
+
+fn list_file(file: &Path, tell: &mut dyn FnMut(Line) -> Result<(), Failure>) -> Result<(), Failure> {
+    if !file.exists() && !is_path(&file.to_string_lossy()) {
+        let name = file.display();
+        let why = format!("there is no file {name}; of a stream `flexpath describe {name}` tells more");
+        return Err(Failure::Usage(why));
+    }
+    let spool = Spool::open(file)?;
+    for entry in spool.entries() {
+        tell(line(file, entry, &spool.step(entry)?))?;
+    }
+    tell_torn(&spool, file)
+}
+
+fn print(line: &Line, names_file: bool) -> std::io::Result<()> {
+    let Line { file, stream, epoch, step, ranks, blocks, bytes, variables, .. } = line;
+    let mut out = std::io::stdout().lock();
+    if names_file {
+        write!(out, "{}: ", file.display())?;
+    }
+    let (ranks, blocks) = (counted(*ranks, "rank"), counted(*blocks, "block"));
+    let names = variables.join(", ");
+    writeln!(out, "step {step} of {stream:?}: {blocks} of {ranks}, {bytes} bytes, epoch {epoch}: {names}")
 }
 
 fn counted(count: usize, what: &str) -> String {

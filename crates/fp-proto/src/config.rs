@@ -104,7 +104,8 @@ pub struct PublisherConfig {
     pub limit_bytes: u64,
     /// The last steps that are kept for newcomers, without any subscription.
     pub reserve_steps: u32,
-    /// Bytes over all ranks from which on the oldest of them leave. The last one stays.
+    /// Bytes over all ranks: if the kept steps take more, the oldest leave. The last one stays. A step counts 4 KiB at
+    /// least.
     pub reserve_bytes: u64,
     /// Whether the first step is kept for every newcomer.
     pub precious_first: bool,

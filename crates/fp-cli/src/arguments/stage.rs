@@ -28,7 +28,8 @@ pub(crate) struct StageOptions {
     /// Under which name; {} is that of the stream
     #[arg(long = "as", value_name = "NAME", default_value = "{}-staged")]
     pub(crate) staged: String,
-    /// The memory that steps take, of all streams together: a number of bytes, with K, M, G or T behind it
+    /// The memory that steps take, of all streams together: a number of bytes, with K, M, G or T behind it. Without
+    /// --disk it is 64M at least
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub(crate) memory: ByteCount,
     /// A folder for steps that the memory has no room for. Without it the publisher waits as for any subscriber

@@ -1,12 +1,14 @@
 /* A device that forgets what was not synced, as a power failure leaves it. This library is preloaded: whatever a process
  * syncs is copied into the folder FORGETFUL_KEPT, under the number of its inode. Of a folder it is the list of its files
- * and folders. Links are not known here. With FORGETFUL_OMITS nothing is synced at all, and nobody is told. */
+ * and folders. Links are not known here. With FORGETFUL_OMITS=all nothing is synced at all, with FORGETFUL_OMITS=folders
+ * no folder is, and nobody is told. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,11 +28,13 @@ static int listed(int from, FILE *to) {
     int again = openat(from, ".", O_RDONLY | O_DIRECTORY);
     DIR *folder = again < 0 ? NULL : fdopendir(again);
     struct dirent *entry;
+    struct stat found;
     if (!folder)
         return -1;
     while ((entry = readdir(folder)))
-        if (entry->d_name[0] != '.' && (entry->d_type == DT_REG || entry->d_type == DT_DIR))
-            fprintf(to, "%c %lu %s\n", entry->d_type == DT_DIR ? 'd' : 'f', (unsigned long)entry->d_ino,
+        if (entry->d_name[0] != '.' && !fstatat(from, entry->d_name, &found, AT_SYMLINK_NOFOLLOW) &&
+            (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)))
+            fprintf(to, "%c %lu %s\n", S_ISDIR(found.st_mode) ? 'd' : 'f', (unsigned long)found.st_ino,
                     entry->d_name);
     return closedir(folder);
 }
@@ -55,9 +59,15 @@ static int keep(int fd) {
     return rename(beside, place);
 }
 
+static int is_omitted(int fd) {
+    const char *omits = getenv("FORGETFUL_OMITS");
+    struct stat found;
+    return omits && (strcmp(omits, "folders") || (!fstat(fd, &found) && S_ISDIR(found.st_mode)));
+}
+
 static int synced(int fd, const char *name) {
     int (*sync)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
-    if (getenv("FORGETFUL_OMITS"))
+    if (is_omitted(fd))
         return 0;
     return sync(fd) || keep(fd) ? -1 : 0;
 }

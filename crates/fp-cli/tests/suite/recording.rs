@@ -91,6 +91,14 @@ fn a_file_is_described_as_its_stream_is() {
     let absent = Run::at(folder.path(), &["ls", "absent.fpsr"]).finish();
     assert_eq!(absent.code, Some(1));
     assert!(absent.stderr.contains("absent.fpsr: it cannot be opened: No such file"), "{}", absent.stderr);
+    let some = Run::at(folder.path(), &["ls", "absent.fpsr", out]).finish();
+    assert_eq!((some.code, some.stdout.lines().count()), (Some(1), 3), "{}", some.stderr);
+    let stream = Run::at(folder.path(), &["ls", "run"]).finish();
+    assert!(
+        stream.stderr.contains("there is no file run; of a stream `flexpath describe run`"),
+        "{}",
+        stream.stderr
+    );
 }
 
 #[test]

@@ -6,26 +6,35 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::kinds::{PATIENCE, eventually, files};
+use crate::kinds::{PATIENCE, eventually, files, region};
 use crate::staging::{attach, is_open, publisher_options, put_steps, take};
 use crate::support::Run;
-use fp_core::{NextStep, Publisher};
+use fp_core::{NextStep, Publisher, Variable};
+
+/// Steps of 4 MiB.
+fn put_large_steps(publisher: &mut Publisher, count: u64) {
+    const LEN: u64 = 4 << 20;
+    let field = Variable::global::<u8>("large", &[LEN]).unwrap();
+    for _ in 0..count {
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put(&field, &region(&[0], &[LEN]), vec![7u8; LEN as usize]).unwrap();
+        writer.end().expect("ended");
+    }
+}
 
 #[test]
 fn a_lossy_stager_lets_nobody_wait_and_says_what_it_dropped() {
-    const STEPS: u64 = 60;
+    const STEPS: u64 = 40;
     let folder = tempfile::tempdir().unwrap();
-    let stager = Run::at(folder.path(), &["stage", "sim", "--memory", "256K", "--lossy", "--once"]);
+    // Of steps of 4 MiB it has room for 16.
+    let stager = Run::at(folder.path(), &["stage", "sim", "--memory", "64M", "--lossy", "--once"]);
     let mut publisher = Publisher::open("sim", publisher_options(folder.path())).unwrap();
     eventually("it is staged", || is_open(folder.path(), "sim-staged"));
     let mut subscriber = attach(folder.path(), "sim-staged", |one| one);
-    put_steps(&mut publisher, 1);
-    assert_eq!(take(&mut subscriber), Some(0));
     // Nobody takes any of these meanwhile: a publisher that waits would wait for ever.
-    put_steps(&mut publisher, STEPS - 1);
-    let waited = publisher.statistics().begin_subscription_ns;
+    put_large_steps(&mut publisher, STEPS);
     publisher.close().expect("closed");
-    let (mut seen, mut skipped) = (vec![0], 0);
+    let (mut seen, mut skipped) = (Vec::new(), 0);
     let last = loop {
         match subscriber.next_step(PATIENCE).expect("a step or the end") {
             NextStep::Step(step) => {
@@ -36,9 +45,8 @@ fn a_lossy_stager_lets_nobody_wait_and_says_what_it_dropped() {
             NextStep::NotYet => panic!("neither a step nor the end"),
         }
     };
-    assert!(seen.is_sorted_by(|one, other| one < other) && seen.len() < 40, "{seen:?}");
+    assert!(seen.is_sorted_by(|one, other| one < other) && seen.len() < 30, "{seen:?}");
     assert_eq!(seen.len() as u64 + skipped + last, STEPS, "{seen:?}, {skipped} and {last} skipped");
-    assert!(waited < 1_000_000_000, "it waited {waited} ns for subscribers");
     drop(subscriber);
     let ended = stager.finish();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -65,6 +73,8 @@ fn what_has_to_be_on_a_disk_that_fails_waits_for_it() {
     assert_eq!(take(&mut subscriber), Some(0));
     eventually("its file is gone", || files(&disk) == 0);
     let place = opening(&disk).expect("the folder of steps");
+    let noted = || fs::read_to_string(place.join("subscribers")).is_ok_and(|count| count == "1");
+    eventually("the subscriber is noted there", noted);
     fs::remove_dir_all(&place).unwrap();
     let published = AtomicU64::new(1);
     thread::scope(|scope| {

@@ -45,7 +45,7 @@ pub struct PublisherOptions {
     pub limit_wait: Duration,
     /// The last steps that are kept for newcomers. Default 0.
     pub reserve_steps: u32,
-    /// Bytes over all ranks from which on the oldest of them leave. Default: their number alone counts.
+    /// Bytes that these steps may take over all ranks. Default: their number alone counts.
     pub reserve_bytes: u64,
     /// Whether the first step is kept for every newcomer. Default no.
     pub precious_first: bool,
@@ -161,8 +161,9 @@ impl PublisherOptions {
         /// Sets how many of the last steps are kept for newcomers.
         with_reserve_steps(steps: u32) => reserve_steps = steps;
 
-        /// Sets how many bytes they take over all ranks at most: the oldest leave first, and the last one stays. Rank 0
-        /// decides for the cohort.
+        /// Sets how many bytes the steps for newcomers may take over all ranks, in memory and elsewhere. If they take
+        /// more, the oldest leave; the last one stays. A step counts 4 KiB at least. Without
+        /// [`with_reserve_steps`](Self::with_reserve_steps) as many steps are kept as fit. Rank 0 decides for the cohort.
         with_reserve_bytes(bytes: u64) => reserve_bytes = bytes;
 
         /// Sets whether the first step is kept for every newcomer.

@@ -234,7 +234,10 @@ impl PublisherSession {
         config.limit_subscriptions = options.limit_subscriptions;
         config.limit_peer_subscriptions = options.limit_peer_subscriptions;
         config.limit_wait = options.limit_wait;
-        config.reserve_steps = options.reserve_steps;
+        config.reserve_steps = match (options.reserve_steps, options.reserve_bytes) {
+            (0, bytes) if bytes != u64::MAX => u32::MAX,
+            (steps, _) => steps,
+        };
         config.reserve_bytes = options.reserve_bytes;
         config.precious_first = options.precious_first;
         config.least_limit_steps = options.least_limit_steps;

@@ -198,7 +198,7 @@ fn slow_subscribers_hold_nobody_up_where_the_publisher_lets_them_lag() {
 fn a_reserve_is_bounded_by_what_its_steps_take_wherever_that_is() {
     const STEP_BYTES: u64 = ROWS * COLUMNS * 4;
     let place = Place::new();
-    let options = place.publisher_options().with_reserve_steps(100).with_reserve_bytes(3 * STEP_BYTES + 1);
+    let options = place.publisher_options().with_reserve_bytes(3 * STEP_BYTES + 1);
     let mut publisher = Publisher::open("reserved", options).expect("opened");
     let shelf = Arc::new(Shelf::default());
     (0..9).for_each(|step| _ = publish(&mut publisher, &shelf, step % 2 == 0));

@@ -98,6 +98,9 @@ impl Served {
     }
 }
 
+/// What a step of the reserve counts at least: a small one takes memory for its books, or a block of a disk.
+const LEAST_RESERVE_BYTES: u64 = 4096;
+
 /// A decided step that somebody has.
 pub(crate) struct Decided {
     pub(crate) table: TableId,
@@ -140,7 +143,7 @@ pub(crate) struct Lead {
     pub(crate) reserve: VecDeque<StepId>,
     pub(crate) reserve_steps: u32,
     /// What its steps take over all ranks.
-    pub(crate) reserved_bytes: u64,
+    pub(crate) reserved_bytes: u128,
     /// The next step to decide, unless steps in between do not flow.
     pub(crate) next_decided: StepId,
     pub(crate) next_subscription: u64,
@@ -168,9 +171,9 @@ impl Lead {
         }
     }
 
-    /// What a decided step takes over all ranks, 1 at least: each takes something.
-    pub(crate) fn len_bytes(&self, step: StepId) -> u64 {
-        self.steps.get(&step).map_or(0, |decided| decided.len_bytes.max(1))
+    /// What a decided step counts to the bound of the reserve.
+    pub(crate) fn reserve_bytes(&self, step: StepId) -> u128 {
+        self.steps.get(&step).map_or(0, |decided| decided.len_bytes.max(LEAST_RESERVE_BYTES).into())
     }
 
     /// The members of a subscription.

@@ -29,13 +29,13 @@ pub(crate) fn reserve_step(machine: &mut PublisherMachine, step: StepId) {
     };
     let Some(lead) = &mut machine.lead else { return };
     lead.reserve.push_back(step);
-    lead.reserved_bytes += lead.len_bytes(step);
+    lead.reserved_bytes += lead.reserve_bytes(step);
     while let Some(lead) = &mut machine.lead
         && (lead.reserve.len() > lead.reserve_steps as usize
-            || (lead.reserve.len() > 1 && lead.reserved_bytes > limit_bytes))
+            || (lead.reserve.len() > 1 && lead.reserved_bytes > limit_bytes.into()))
     {
         let Some(oldest) = lead.reserve.pop_front() else { return };
-        lead.reserved_bytes -= lead.len_bytes(oldest);
+        lead.reserved_bytes -= lead.reserve_bytes(oldest);
         assignment::released(machine, RESERVE, vec![oldest], false);
     }
 }

@@ -105,6 +105,19 @@ fn steps_that_are_not_its_take_no_place_once_they_are_judged() {
 }
 
 #[test]
+fn whether_a_step_begins_at_once_is_known() {
+    let mut machine = publisher(0);
+    assert!(machine.begins_freely());
+    subscribe(&mut machine, READER, SubscriptionSpec { limit_steps: 2, ..SubscriptionSpec::default() });
+    for is_free in [true, false] {
+        publish(&mut machine, false);
+        assert_eq!(machine.begins_freely(), is_free);
+    }
+    machine.close(START);
+    assert!(!machine.begins_freely());
+}
+
+#[test]
 fn each_kth_is_counted_among_all_steps() {
     let mut machine = publisher(0);
     let policy = QueuePolicy::EveryKth { every: 2, max_wait: Duration::ZERO };

@@ -3,12 +3,13 @@
 use crate::conditions::{OTHER, READER, heard, publish, publisher, subscribe};
 use crate::machines::{Publishers, START, Subscribers, TREE, cohort, dialled, effects, events, sent_to};
 use fp_proto::commands::CommandError;
-use fp_proto::config::{ContactText, PublisherConfig, SubscriptionSpec};
+use fp_proto::config::{CohortConfig, ContactText, PublisherConfig, SubscriberConfig, SubscriptionSpec};
 use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::message::{Decision, Message};
-use fp_proto::outcome::{EndReason, LossReason, RefusalReason};
+use fp_proto::outcome::{EndReason, LossReason, MemoryShortage, RefusalReason};
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::subscriber::SubscriberMachine;
 use fp_types::{Epoch, Rank, StepId};
 use std::time::Duration;
 
@@ -172,6 +173,35 @@ fn a_name_that_is_not_there_is_looked_up_again_after_a_while_and_no_sooner() {
     assert_eq!(lookups(&mut rank), 0);
     rank.handle_timeout(START.after(interval));
     assert_eq!(lookups(&mut rank), 1);
+}
+
+/// What a lone subscriber is told in the end whose publisher has refused it so, and goes on refusing.
+fn told_after(reason: RefusalReason) -> Vec<Event> {
+    let mut config =
+        SubscriberConfig::new(CohortConfig::alone("reader", ContactText("r".to_owned())), Epoch(3), "stream");
+    config.publisher_contact = Some(ContactText("stream.0".to_owned()));
+    let late = START.after(config.cohort.open_timeout);
+    let (mut subscriber, publisher) = (SubscriberMachine::new(config, START), PeerId(21));
+    let ticket = dialled(&effects(|| subscriber.poll()));
+    subscriber.handle_dialled(START, ticket, publisher);
+    let reply = Message::ProbeReply { epoch: Epoch(7), incumbent: true };
+    for message in [reply, Message::Refused { reason }] {
+        subscriber.handle_message(START, publisher, message);
+    }
+    subscriber.handle_timeout(late);
+    events(&effects(|| subscriber.poll()))
+}
+
+#[test]
+fn who_waited_in_vain_for_what_may_pass_is_told_what_it_was() {
+    let short = RefusalReason::ShortOfMemory(MemoryShortage { left_bytes: 1, kept_bytes: 2 });
+    let is_refused = |event: &Event| matches!(event, Event::OpenFailed(OpenFailure::Refused(_)));
+    let told = told_after(short.clone());
+    assert!(told.contains(&Event::OpenFailed(OpenFailure::Refused(short))), "{told:?}");
+    // One that was closing may be gone by then: what is missing now is told.
+    let told = told_after(RefusalReason::Closing);
+    assert!(matches!(told[..], [.., Event::OpenFailed(OpenFailure::TimedOut(_))]), "{told:?}");
+    assert!(!told.iter().any(is_refused), "{told:?}");
 }
 
 #[test]

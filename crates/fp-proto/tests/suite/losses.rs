@@ -4,7 +4,7 @@ use crate::conditions::{OTHER, READER};
 use crate::machines::{Publishers, START, TREE, begin, cohort, contribution, effects, events, sent_to};
 use crate::middle_rank::{CHILDREN, PARENT, contact, without_children};
 use fp_proto::config::{PublisherConfig, SubscriptionSpec};
-use fp_proto::effect::{Effect, PeerId};
+use fp_proto::effect::{DisconnectReason, Effect, Misbehaviour, PeerId};
 use fp_proto::event::{CloseOutcome, Event, OpenFailure};
 use fp_proto::message::{Decision, Message};
 use fp_proto::outcome::{EndReason, LossReason};
@@ -38,8 +38,8 @@ fn closes_as_lost(effects: &[Effect]) -> bool {
     events(effects).iter().any(lost)
 }
 
-/// Two ranks, and a subscriber that was given one step and holds it.
-fn publishers_of_a_held_step() -> Publishers {
+/// Two ranks, and a subscriber that was given steps 1 and 2 and holds them.
+fn publishers_of_held_steps() -> Publishers {
     let mut publishers = Publishers::open(1 << 20);
     subscribe(&mut publishers.lead, READER);
     // With the first step the ranks agree on the subscription.
@@ -99,7 +99,7 @@ fn a_rank_without_its_lead_keeps_what_that_may_have_given_until_it_closes() {
 #[test]
 fn a_rank_that_heard_of_a_loss_and_then_loses_its_lead_closes_at_once() {
     for loses_lead in [false, true] {
-        let mut publishers = publishers_of_a_held_step();
+        let mut publishers = publishers_of_held_steps();
         let lost = Decision::Lost { rank: Rank(0), reason: LossReason::Misbehaved };
         let told = Message::Log { serial: publishers.serial, entries: vec![lost] };
         publishers.other.handle_message(START, TREE, told);
@@ -117,15 +117,20 @@ fn a_rank_that_heard_of_a_loss_and_then_loses_its_lead_closes_at_once() {
 
 #[test]
 fn a_lead_that_lost_a_rank_closes_when_the_last_step_is_released() {
-    let mut publishers = publishers_of_a_held_step();
+    let mut publishers = publishers_of_held_steps();
     publishers.lead.handle_disconnected(START, TREE);
     publishers.lead.close(START);
     assert!(!closes_as_lost(&effects(|| publishers.lead.poll())));
-    for step in 0..3 {
+    for step in [1, 2] {
         let release = Message::Release { step: StepId(step), retire: false, given_back: false };
         publishers.lead.handle_message(START, READER, release);
+        let done = effects(|| publishers.lead.poll());
+        assert_eq!(closes_as_lost(&done), step == 2, "{done:?}");
+        let blamed = |effect: &Effect| {
+            matches!(effect, Effect::Disconnect { reason: DisconnectReason::PeerMisbehaved(_), .. })
+        };
+        assert!(!done.iter().any(blamed), "{done:?}");
     }
-    assert!(closes_as_lost(&effects(|| publishers.lead.poll())));
 }
 
 #[test]
@@ -159,6 +164,19 @@ fn join(lead: &mut PublisherMachine, rank: u32, size: u32) {
     for message in [Message::Join { rank, size, contact, first_step }, hello, Message::SubtreeOpen] {
         lead.handle_message(START, peer, message);
     }
+}
+
+#[test]
+fn whoever_joins_as_one_rank_and_comes_as_another_is_blamed() {
+    let mut lead = lead(4);
+    let (peer, contact) = (PeerId(101), contact(1));
+    lead.handle_accepted(START, peer);
+    let join = Message::Join { rank: Rank(1), size: 4, contact: contact.clone(), first_step: None };
+    lead.handle_message(START, peer, join);
+    lead.handle_message(START, peer, Message::TreeHello { rank: Rank(2), contact });
+    let reason = DisconnectReason::PeerMisbehaved(Misbehaviour::Unexpected("TreeHello"));
+    let done = effects(|| lead.poll());
+    assert!(done.contains(&Effect::Disconnect { peer, reason }), "{done:?}");
 }
 
 #[test]

@@ -18,8 +18,10 @@ const POPULATED: MapFlags = if cfg!(miri) { MapFlags::empty() } else { MapFlags:
 pub(crate) struct Mapping {
     pointer: NonNull<u8>,
     len: usize,
-    /// The process that mapped it: a forked child may have something else there by now.
+    /// The process that mapped it.
     pid: u32,
+    /// Whether a forked child has it too. Where it has not, something else may be there by now.
+    is_inherited: bool,
 }
 
 // SAFETY: this value alone owns the mapping and unmaps it once, in drop. The types that hand out slices (PoolMemory,
@@ -57,8 +59,9 @@ impl Mapping {
 
     fn own(pointer: *mut c_void, len: usize, protection: ProtFlags) -> io::Result<Mapping> {
         let pointer = NonNull::new(pointer.cast::<u8>()).ok_or(io::ErrorKind::OutOfMemory)?;
-        let mapping = Mapping { pointer, len, pid: own_pid() };
-        if cfg!(miri) || !protection.contains(ProtFlags::WRITE) {
+        let is_inherited = !protection.contains(ProtFlags::WRITE);
+        let mapping = Mapping { pointer, len, pid: own_pid(), is_inherited };
+        if cfg!(miri) || is_inherited {
             return Ok(mapping); // under Miri nothing forks
         }
         // SAFETY: exactly the range mapped above, which this value owns; the advice changes what a fork does.
@@ -86,7 +89,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if self.pid != own_pid() {
+        if self.pid != own_pid() && !self.is_inherited {
             return;
         }
         // SAFETY: exactly the range that this value owns; whoever holds a slice of it also holds its owner. Fails

@@ -25,6 +25,18 @@ fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
     assert!(ledger.subscriptions.is_empty());
 }
 
+#[test]
+fn what_is_asked_for_is_told_once_with_how_many_ask() {
+    let mut ledger = Ledger::default();
+    let ids = [2, 3, 4].map(SubscriptionId);
+    let specs = [spec("a", b"one"), spec("b", b"one"), SubscriptionSpec::default()];
+    for (id, spec) in ids.into_iter().zip(specs) {
+        ledger.subscriptions.insert(id, Subscription::new(spec, Some(StepId(0))));
+    }
+    assert_eq!(ledger.requests(&BTreeSet::from(ids)), [(Arc::new(request(b"one")), 2)]);
+    assert_eq!(ledger.requests(&BTreeSet::from([ids[2]])), []);
+}
+
 /// A reserve, a lossless subscription and a lossy one, and three steps that begin one after the other: for all, for
 /// nobody but the reserve, and one for the two that is open.
 fn filled() -> (Ledger, [SubscriptionId; 3], [StepId; 3]) {
