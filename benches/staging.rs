@@ -3,8 +3,8 @@
 //!
 //! *Spill*: steps of 64 MiB as fast as they go to a stager whose memory has room for four, while nobody reads. Next to dd,
 //! which writes as many bytes in blocks of that size to the same disk. Both sync each block, or both once at the end.
-//! *Slow subscriber*: the publisher is paced at half of what dd reaches with as many bytes, and the subscriber takes ten
-//! times as long for each step. What counts is how long the publisher was held up, that every number arrives, and the
+//! *Slow subscriber*: the publisher is paced at half of what dd reaches with as many bytes. The subscriber takes ten times
+//! as long for each step. What counts is how long the publisher was held up, that every number arrives, and the
 //! stager's memory. With 200 steps on a disk of 400 MiB/s that takes eleven minutes.
 
 #[path = "rows/compared.rs"]

@@ -26,9 +26,9 @@ fn subscribe_with(lead: &mut PublisherMachine, member: PeerId, credit: u64) {
 
 /// The steps that a machine frees now, each with whether its memory is retired.
 fn freed(effects: &[Effect]) -> Vec<(u64, bool)> {
-    let freed = |effect: &Effect| match *effect {
-        Effect::Free { step, retire } => Some((step.0, retire)),
-        _ => None,
+    let freed = |effect: &Effect| {
+        let Effect::Free { step, retire } = *effect else { return None };
+        Some((step.0, retire))
     };
     effects.iter().filter_map(freed).collect()
 }
