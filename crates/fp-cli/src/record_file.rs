@@ -47,7 +47,12 @@ pub(crate) fn list(files: &[PathBuf], json: bool) -> Result<(), Failure> {
             true => Ok(lines.push(line)),
             false => Ok(print(&line, files.len() > 1)?),
         });
-        failures.extend(listed.err());
+        match listed {
+            // Nobody reads it any more.
+            Err(failure @ Failure::Output(_)) => return Err(failure),
+            Err(failure) => failures.push(failure),
+            Ok(()) => {}
+        }
     }
     if json {
         output::print(&lines, true, |_| Ok(()))?;

@@ -83,6 +83,7 @@ pub(crate) fn are_within_bounds(requests: &[Request]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bounds::LIMIT_DERIVATION_BYTES;
 
     fn module(len_bytes: usize) -> Request {
         Request::Module { code: vec![0; len_bytes], user: None }
@@ -97,6 +98,12 @@ mod tests {
         let within = |requests: &[Request]| are_within_bounds(requests);
         assert!(within(&vec![derivation(1); LIMIT_DERIVATIONS]));
         assert!(!within(&vec![derivation(1); LIMIT_DERIVATIONS + 1]));
+        let longest =
+            [vec![derivation(LIMIT_DERIVATION_BYTES)], vec![derivation(1024); LIMIT_DERIVATIONS - 1]];
+        assert!(
+            within(&longest.concat()),
+            "the longest that there is, and a kilobyte for each of the others"
+        );
         assert!(within(&[derivation(LIMIT_DERIVATIONS_BYTES), module(LIMIT_MODULES_BYTES)]));
         assert!(!within(&[derivation(LIMIT_DERIVATIONS_BYTES + 1)]));
         assert!(!within(&vec![module(1); LIMIT_MODULES + 1]) && !within(&[module(LIMIT_MODULES_BYTES + 1)]));
