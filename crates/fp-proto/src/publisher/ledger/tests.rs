@@ -35,6 +35,9 @@ fn what_is_asked_for_is_told_once_with_how_many_ask() {
     }
     assert_eq!(ledger.requests(&BTreeSet::from(ids)), [(Arc::new(request(b"one")), 2)]);
     assert_eq!(ledger.requests(&BTreeSet::from([ids[2]])), []);
+    // What it asks for no more it asks for until that is agreed.
+    ledger.subscriptions.get_mut(&ids[0]).expect("known").reselect(SubscriptionSpec::default());
+    assert_eq!(ledger.requests(&BTreeSet::from([ids[0]])), [(Arc::new(request(b"one")), 1)]);
 }
 
 /// A reserve, a lossless subscription and a lossy one, and three steps that begin one after the other: for all, for
