@@ -20,7 +20,7 @@ profile=(--profile ci)
 
 # NAME           SECONDS NEEDS
 table='
-simulator            250 nothing
+simulator            290 nothing
 properties            90 nothing
 fuzz                 360 cargo-fuzz c++
 miri                 120 rustup rust-nightly
@@ -43,6 +43,10 @@ python-wheel         120 python3-venv pypi
 # Which tests a shard runs: names of test programs stand here and nowhere else. Always of the whole workspace, as with
 # other packages dependencies have other features, and all that `make test` has built would be built again. Only the
 # demo with `files` stands alone: its dependencies change features of procedural macros, so all is built again anyway.
+# A single change to the protocol's machines is to be noticed by their shard: by their own tests, or in the simulator.
+machine_units=(--lib)
+machines=(--test suite -- conditions:: contacts:: endings:: gathered:: insiders:: losses:: machines:: meeting:: refused::
+    returning:: status:: turns:: wire::)
 simulator=(--test suite simulation::)
 crowd=(--test scale every_subscription_of_a_crowd)
 property_units=(--lib --test properties)
@@ -77,6 +81,8 @@ install() {
 }
 
 shard_simulator() {
+    tests "${machine_units[@]}"
+    tests "${machines[@]}"
     FLEXPATH_SIM_SEEDS=$seeds tests "${simulator[@]}"
     FLEXPATH_SIM_CROWD=1024 tests "${crowd[@]}"
 }
