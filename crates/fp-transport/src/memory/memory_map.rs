@@ -13,7 +13,8 @@ use std::sync::atomic::AtomicU64;
 const POPULATED: MapFlags = if cfg!(miri) { MapFlags::empty() } else { MapFlags::POPULATE };
 
 /// Memory that stays mapped as long as this lives. What can be written to is not inherited by a forked child: two
-/// processes would otherwise believe that they own the same segment. What can only be read is: views of it stay valid there.
+/// processes would otherwise believe that they own the same segment. What can only be read is inherited: views of it stay
+/// valid there.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     pointer: NonNull<u8>,

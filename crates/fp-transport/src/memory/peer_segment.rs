@@ -27,8 +27,8 @@ impl MapOptions {
     }
 }
 
-/// A peer's segment, read only. A forked child has it too, and lets go of it by itself. Clones share the mapping, which lasts as long as any of them
-/// or any of its slices; the descriptor is closed right after mapping.
+/// A peer's segment, read only. A forked child has it too, and lets go of it by itself. Clones share the mapping, which
+/// lasts as long as any of them or any of its slices; the descriptor is closed right after mapping.
 #[derive(Clone)]
 pub struct MappedSegment {
     mapping: Arc<Mapping>,
