@@ -48,13 +48,23 @@ part() {
     conclude "$name" $((SECONDS - from)) "$(outcome "$name" "$status")"
 }
 
-# sum_up: what became of each part, what is excepted, and what else was said to be skipped.
+# sum_up: what became of each part, what is excepted, what else was said to be skipped, and why tests failed.
 sum_up() {
     printf '\n=== parts, %d s together\n' "$SECONDS"
     printf '%s\n' "${summary[@]}"
     local name
     for name in $(excepted_parts); do printf 'exception        %s: %s\n' "$name" "$(exception "$name")"; done
     grep '^skipped: ' "$log" | sort -u || true
+    what_failed
+}
+
+# what_failed: what each failed test printed, the first lines of it: who reads only the end of a log sees the reason.
+what_failed() {
+    awk -v most=40 '
+        /^---- .* ----$/ { shown = 1; lines = 0; print "\n=== failed: " $2; next }
+        /^failures:$/ { shown = 0 }
+        shown && ++lines <= most { print substr($0, 1, 300) }
+    ' "$log"
 }
 
 # count WORD: the sum over all lines in which a test binary reports its results.
