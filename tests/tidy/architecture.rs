@@ -11,6 +11,7 @@ const LAYERS: &[Layers] = &[
         layers: &[
             &["error"],
             &["value"],
+            &["connection"],
             &["rendezvous"],
             &["coordinator"],
             &["records"],

@@ -10,6 +10,7 @@ const FACADE: &str = "src/lib.rs";
 /// Modules that the façade passes on as a whole, by the file that lists what is in them.
 const MODULES: &[&str] = &[
     "crates/fp-types/src/record/mod.rs",
+    "crates/fp-core/src/connection/mod.rs",
     "crates/fp-core/src/diagnosis/mod.rs",
     "crates/fp-core/src/diagnosis/status.rs",
     "crates/fp-core/src/rendezvous/mod.rs",

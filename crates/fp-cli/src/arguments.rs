@@ -1,5 +1,6 @@
 //! What the command line says.
 
+mod crossing;
 mod stage;
 
 use std::net::{IpAddr, SocketAddr};
@@ -12,6 +13,7 @@ use fp_core::{Condition, Contact, SelectionExpression, StartAt, StepId, Transpor
 
 use crate::bench::{BenchOptions, RoleOptions};
 use crate::credentials::CredentialOptions;
+pub(crate) use crossing::{ForwardOptions, GateOptions};
 pub(crate) use stage::StageOptions;
 
 /// What `--help` says at the end.
@@ -57,6 +59,10 @@ pub(crate) enum Command {
     ///
     /// So a simulation waits for no subscriber, and subscribers can come when it is gone.
     Stage(StageOptions),
+    /// Brings a stream to a `flexpath gate`, over one connection that it dials: through a firewall, and far away
+    Forward(ForwardOptions),
+    /// Publishes the streams that `flexpath forward` brings, as they were published
+    Gate(GateOptions),
     /// Shows how the ranks of a stream and its subscribers are: what each waits for, and who does not answer
     ///
     /// No step waits for this command, and nobody takes it for a subscriber.

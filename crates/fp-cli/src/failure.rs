@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use fp_core::connection::ConnectionError;
 use fp_core::diagnosis::ProbeError;
 use fp_core::diagnosis::status::StatusError;
 use fp_core::rendezvous::RendezvousError;
@@ -89,6 +90,12 @@ pub(crate) enum Failure {
     /// There is no meeting place.
     #[error("no meeting place: {0}")]
     Meet(String),
+    /// There is no connection, or nobody can be listened to.
+    #[error(transparent)]
+    Connection(ConnectionError),
+    /// A gate, or what is forwarded to it, cannot go on.
+    #[error("the gate: {0}")]
+    Gate(String),
     /// What was tested is of no use.
     #[error("no transport works between the two ends; the lines above say why")]
     NothingWorks,

@@ -7,17 +7,21 @@
 mod arguments;
 mod bench;
 mod credentials;
+mod crossing;
 mod describe;
 mod doctor;
 mod element;
 mod entries;
 mod failure;
 mod fields;
+mod forward;
+mod gate;
 mod interrupt;
 mod list;
 mod meet;
 mod output;
 mod program;
+mod publisher_size;
 mod record;
 mod record_file;
 mod recorded_step;
@@ -105,6 +109,8 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Record(options) => record::run(rendezvous, options),
         Command::Replay(options) => replay::run(rendezvous, options),
         Command::Stage(options) => stage::run(rendezvous, options),
+        Command::Forward(options) => forward::run(rendezvous, options),
+        Command::Gate(options) => gate::run(rendezvous, options),
         Command::Status(options) => status::run(rendezvous, options),
         Command::Token(_) | Command::Meet(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(program, options),

@@ -28,8 +28,8 @@ pub(crate) fn run(options: &MeetOptions) -> Result<(), Failure> {
     place.serve(&|| interrupt.is_requested()).map_err(failure)
 }
 
-/// The address that a text names, with a name in front of the port or an address.
-fn resolve(text: &str) -> Result<SocketAddr, Failure> {
+/// The address that `--listen` names, with a name in front of the port or an address.
+pub(crate) fn resolve(text: &str) -> Result<SocketAddr, Failure> {
     let none =
         |why: String| Failure::Usage(format!("--listen {text}: {why}; it is HOST:PORT, as 192.0.2.7:7000"));
     let mut found = text.to_socket_addrs().map_err(|error| none(error.to_string()))?;
@@ -42,7 +42,7 @@ fn failure(error: MeetError) -> Failure {
     Failure::Meet(format!("{error}{advice}"))
 }
 
-fn advice(error: &ListenError) -> &'static str {
+pub(crate) fn advice(error: &ListenError) -> &'static str {
     if matches!(error, ListenError::TokenNeeded { .. }) {
         "; give it a token (flexpath token --out run.token) with --token-file run.token, or TLS"
     } else if matches!(error, ListenError::Unadvertised { .. }) {

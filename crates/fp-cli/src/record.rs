@@ -7,7 +7,7 @@ use fp_core::{
     EndReason, Interrupt as Asked, NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions,
     VariableInfo, VariableOrigin,
 };
-use fp_spool::{BlockHead, Spool};
+use fp_spool::Spool;
 
 use crate::arguments::RecordOptions;
 use crate::describe::open;
@@ -142,12 +142,9 @@ fn write(spool: &mut Spool, options: &RecordOptions, step: &StepReader) -> Resul
     }
     let head = recorded_step::head(step, &variables)?;
     let entry: Result<_, Failure> = spool.write(&head, |record| {
-        for (at, info) in variables.iter().enumerate() {
-            for (block, region, selection) in recorded_step::blocks(step, info)? {
-                let (_, bytes) = step.view_bytes(&info.def.name, selection)?;
-                let of = BlockHead { variable: at as u32, block, region };
-                record.block(&of, &bytes)?;
-            }
+        for (block, name, select) in recorded_step::all_blocks(step, &variables)? {
+            let (_, bytes) = step.view_bytes(name, select)?;
+            record.block(&block, &bytes)?;
         }
         Ok(())
     });

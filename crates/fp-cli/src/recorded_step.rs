@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use fp_core::record::RecordSchema;
 use fp_core::{
     ArrayKind, BlockId, Dims, Dtype, Rank, Region, Select, Selection, StepReader, StepWriter, Variable,
-    VariableError, VariableInfo,
+    VariableError, VariableInfo, VariableOrigin,
 };
 use fp_spool::{BlockHead, StepHead, StepVariable};
 
@@ -32,6 +32,26 @@ pub(crate) fn head(step: &StepReader, variables: &[VariableInfo]) -> Result<Step
         variables: variables.iter().map(variable).collect(),
         records: records.into_values().collect(),
     })
+}
+
+/// The variables of a step that somebody put: what was derived is not among them.
+pub(crate) fn variables(step: &StepReader) -> Result<Vec<VariableInfo>, Failure> {
+    let is_put = |info: &VariableInfo| info.def.origin == VariableOrigin::Put;
+    Ok(step.variables()?.into_iter().filter(is_put).collect())
+}
+
+/// Their blocks, in the order of the variables, each with the name of its variable and how it is asked for.
+pub(crate) fn all_blocks<'v>(
+    step: &StepReader,
+    variables: &'v [VariableInfo],
+) -> Result<Vec<(BlockHead, &'v str, Select)>, Failure> {
+    let mut all = Vec::new();
+    for (variable, info) in (0..).zip(variables) {
+        let of =
+            |(block, region, select)| (BlockHead { variable, block, region }, info.def.name.as_str(), select);
+        all.extend(blocks(step, info)?.into_iter().map(of));
+    }
+    Ok(all)
 }
 
 /// The blocks of a variable, and how each is asked for: in the order in which its elements lie.
@@ -62,14 +82,14 @@ pub(crate) fn put(
     writer: &mut StepWriter,
     variable: &Variable,
     of: &BlockHead,
-    bytes: Vec<u8>,
+    bytes: &[u8],
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
     if variable.definition().dtype == Dtype::String {
-        let text = String::from_utf8(bytes);
+        let text = std::str::from_utf8(bytes);
         let text = text.map_err(|error| format!("variable {:?} is no text: {error}", variable.name()))?;
-        return Ok(writer.put_text(variable, &text)?);
+        return Ok(writer.put_text(variable, text)?);
     }
-    Ok(writer.put_bytes(variable, &placed(variable, &of.region)?, &bytes)?)
+    Ok(writer.put_bytes(variable, &placed(variable, &of.region)?, bytes)?)
 }
 
 /// Where a block is put. Rows of a joined array go where those of the blocks before end.

@@ -13,10 +13,8 @@ use crate::arguments::{ReplayOptions, Speed};
 use crate::credentials::Credentials;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+use crate::publisher_size::LIMIT_RANKS;
 use crate::{record_file, recorded_step};
-
-/// Each rank that is replayed is a handle of this process.
-const LIMIT_RANKS: u32 = 256;
 
 /// What all ranks of a replay know.
 struct Replay<'a> {
@@ -202,7 +200,7 @@ impl Replay<'_> {
                 recorded_step::variable(&stored.head, of).map_err(|error| failed(Box::new(error)))?;
             for block in own().filter(|block| block.head.variable as usize == at) {
                 let bytes = self.spool.bytes(block)?;
-                recorded_step::put(writer, &variable, &block.head, bytes).map_err(failed)?;
+                recorded_step::put(writer, &variable, &block.head, &bytes).map_err(failed)?;
             }
         }
         Ok(())

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `error` | one enumeration for each operation, sorted by whose fault it is |
 //! | `value` | variables, selections, counters, views, names: pure values |
+//! | [`connection`] | notes and bytes between two processes, outside all streams |
 //! | `rendezvous` | the files, or the meeting place, by which cohorts find each other |
 //! | `coordinator` | the actor of a process: links, deadlines, wakers; it knows traits, no roles |
 //! | `records` | record types of a stream and blocks of records |
@@ -23,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod asynchronous;
+pub mod connection;
 mod coordinator;
 mod data;
 pub mod diagnosis;

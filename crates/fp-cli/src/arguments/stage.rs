@@ -117,7 +117,7 @@ impl Reserve {
 }
 
 /// A number of bytes, such as 512M.
-fn bytes(text: &str) -> Result<ByteCount, String> {
+pub(super) fn bytes(text: &str) -> Result<ByteCount, String> {
     let wrong = || format!("{text:?} is no number of bytes, such as 512M or 4G");
     let (digits, unit) = match text.char_indices().find(|(_, letter)| !letter.is_ascii_digit()) {
         Some((at, _)) => text.split_at(at),

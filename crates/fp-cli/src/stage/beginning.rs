@@ -2,23 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use fp_core::diagnosis::status::{StatusReport, StatusScope, status};
-use fp_core::{Epoch, LinkOptions, Rank, StepId};
+use fp_core::{Epoch, StepId};
 
 use super::course::Fate;
 use super::relay::Relay;
 use super::shelf::{Kept, Shelf, StreamFolder};
 use crate::failure::Failure;
-use crate::interrupt::NOTICE;
-
-/// Each rank is two handles of this process.
-const LIMIT_RANKS: u32 = 256;
-
-/// How long the lead of a stream has to say how many ranks there are, each time that it is asked.
-const PATIENCE: Duration = Duration::from_secs(5);
+use crate::publisher_size::{self, LIMIT_RANKS};
 
 /// Where the steps come from.
 pub(super) enum Source {
@@ -95,27 +87,9 @@ impl Beginning {
     }
 }
 
-/// How many ranks the publisher has, and the number of its next step. A lead that is busy is asked again.
+/// How many ranks the publisher has, and the number of its next step.
 fn ask(relay: &Relay) -> Result<(u32, StepId), Failure> {
-    let mut link = LinkOptions::default();
-    relay.options.credentials.read()?.set(&mut link);
-    link.rendezvous = Some(relay.rendezvous.clone());
-    let began = Instant::now();
-    loop {
-        let told = status(&relay.stream, StatusScope::Rank(Rank(0)), &link, PATIENCE);
-        let publisher = |report: StatusReport| report.cohorts.into_iter().find(|cohort| cohort.publishes);
-        let is_over = began.elapsed() >= relay.options.awaits || relay.course.is_over();
-        match told.map(publisher) {
-            Ok(Some(cohort)) => {
-                let next = cohort.ranks.iter().map(|rank| rank.steps.next).max();
-                return Ok((cohort.size, next.unwrap_or_default()));
-            }
-            Err(error) if is_over => return Err(error.into()),
-            Ok(None) if is_over => {
-                let ending = "its lead says nothing of its ranks".to_owned();
-                return Err(Failure::Ended { stream: relay.stream.clone(), ending });
-            }
-            Ok(None) | Err(_) => thread::sleep(NOTICE),
-        }
-    }
+    let credentials = relay.options.credentials.read()?;
+    let whom = (&relay.rendezvous, &credentials);
+    publisher_size::ask(&relay.stream, whom, relay.options.awaits, || relay.course.is_over())
 }

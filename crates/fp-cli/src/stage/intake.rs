@@ -19,6 +19,7 @@ use super::relay::{Opening, Relay};
 use super::shelf::{Shelf, ShelvedStep, StreamFolder};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
+use crate::recorded_step;
 
 /// Steps that may be missing before one, so that numbers go on. Behind a longer gap the staged stream opens anew.
 const LIMIT_GAP: u64 = 100_000;
@@ -336,7 +337,7 @@ impl<'a> Intake<'a> {
     /// Publishes what this rank has of a step, or keeps it for those who are not back yet. The publisher may use its
     /// memory again once that is done.
     fn pass_on(&mut self, step: &StepReader, staged: &mut Publisher) -> Result<(), Failure> {
-        let variables = own_block::variables(step)?;
+        let variables = recorded_step::variables(step)?;
         let blocks = own_block::own_blocks(self.relay, step, &variables, (self.rank, self.beginning.ranks))?;
         let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
         let place = self.shelf.clone();

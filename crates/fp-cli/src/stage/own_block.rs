@@ -1,6 +1,6 @@
 //! The blocks of a step that a rank passes on: those of the publisher's rank of its number.
 
-use fp_core::{BlockId, Rank, Region, Select, StepReader, VariableInfo, VariableOrigin};
+use fp_core::{BlockId, Rank, Region, Select, StepReader, VariableInfo};
 use fp_spool::BlockHead;
 
 use super::relay::Relay;
@@ -19,12 +19,6 @@ impl OwnBlock<'_> {
     pub(super) fn len_bytes(&self) -> u64 {
         self.head.region.element_count() * self.info.def.element_bytes().unwrap_or(1) as u64
     }
-}
-
-/// The variables of a step that somebody put.
-pub(super) fn variables(step: &StepReader) -> Result<Vec<VariableInfo>, Failure> {
-    let is_put = |info: &VariableInfo| info.def.origin == VariableOrigin::Put;
-    Ok(step.variables()?.into_iter().filter(is_put).collect())
 }
 
 /// The blocks of a rank.

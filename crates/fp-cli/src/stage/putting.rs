@@ -77,7 +77,7 @@ pub(super) fn put(writer: &mut StepWriter, step: &StepReader, own: &OwnBlock<'_>
     let is_plain = own.info.def.dtype.size_bytes().is_some() && !is_scalar;
     if !is_plain {
         let (_, _, bytes) = step.get_bytes(name, own.select.clone())?;
-        return recorded_step::put(writer, &variable, &own.head, bytes).map_err(Failure::Publish);
+        return recorded_step::put(writer, &variable, &own.head, &bytes).map_err(Failure::Publish);
     }
     let region = recorded_step::placed(&variable, &own.head.region).map_err(Failure::Publish)?;
     if !writer.wanted(name) {

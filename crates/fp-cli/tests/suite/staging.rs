@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Elements of a step: some 64 KiB, so that they are no small block.
 const LEN: u64 = 8192;
 
-fn element(step: u64, at: u64) -> f64 {
+pub(crate) fn element(step: u64, at: u64) -> f64 {
     (step * LEN + at) as f64 / 4.0
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn attach(
 }
 
 /// Takes the next step of a field, and checks all of it: its number, and why it could not be read if it could not.
-fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)> {
+pub(crate) fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)> {
     match subscriber.next_step(PATIENCE).expect("a step or the end") {
         NextStep::Step(step) => {
             let number = step.step().0;
@@ -76,7 +76,7 @@ pub(crate) fn take(subscriber: &mut Subscriber) -> Option<u64> {
     })
 }
 
-fn interrupt(run: Run) -> Ended {
+pub(crate) fn interrupt(run: Run) -> Ended {
     kill_process(Pid::from_child(&run.child), Signal::INT).unwrap();
     run.finish()
 }
@@ -91,7 +91,7 @@ pub(crate) fn is_open(folder: &Path, stream: &str) -> bool {
 }
 
 /// What a subscriber of both ranks takes.
-fn all_of(
+pub(crate) fn all_of(
     folder: &Path,
     stream: &str,
     count: u64,
@@ -187,7 +187,7 @@ fn kills() -> u64 {
 }
 
 /// Publishes until it is told to stop, some steps ahead of the subscriber: how many it published.
-fn publish_ahead(folder: &Path, taken: &AtomicU64, is_enough: &AtomicBool, published: &AtomicU64) {
+pub(crate) fn publish_ahead(folder: &Path, taken: &AtomicU64, is_enough: &AtomicBool, published: &AtomicU64) {
     // What the stager had not made its own is the publisher's to keep.
     let mut publisher = Publisher::open("sim", publisher_options(folder).with_reserve_steps(100)).unwrap();
     eventually("somebody takes what is staged", || is_open(folder, "attached"));

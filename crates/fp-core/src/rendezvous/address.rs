@@ -1,11 +1,9 @@
 //! Where a meeting place is: `tcp://HOST:PORT`.
 
+use crate::connection::dialled::is_address;
 use crate::error::rendezvous::RendezvousError;
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::str::FromStr;
-use std::sync::mpsc::channel;
-use std::time::Instant;
 
 /// What begins the address of a meeting place.
 const SCHEME: &str = "tcp";
@@ -24,21 +22,9 @@ impl MeetingAddress {
         text.split_once("://").is_some_and(|(scheme, _)| !scheme.is_empty() && scheme.bytes().all(letter))
     }
 
-    /// The addresses that the host has, found in time. Names are looked up anew each time: a place may have moved.
-    pub(crate) fn resolve(&self, deadline: Instant) -> Result<Vec<SocketAddr>, String> {
-        if let Ok(address) = self.host_and_port.parse() {
-            return Ok(vec![address]);
-        }
-        // The system's lookup takes no deadline; a thread that comes too late finds nobody to tell.
-        let (text, (tell, told)) = (self.host_and_port.clone(), channel());
-        let look = move || {
-            let found = text.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
-            let _ = tell.send(found.map_err(|error| error.to_string()));
-        };
-        let thread = std::thread::Builder::new().name("flexpath-name".to_owned()).spawn(look);
-        thread.map_err(|error| error.to_string())?;
-        let left = deadline.saturating_duration_since(Instant::now());
-        told.recv_timeout(left).unwrap_or_else(|_| Err("its name was not found in time".to_owned()))
+    /// The host and its port.
+    pub(crate) fn host_and_port(&self) -> &str {
+        &self.host_and_port
     }
 }
 
@@ -56,10 +42,9 @@ impl FromStr for MeetingAddress {
         if scheme != SCHEME {
             return Err(RendezvousError::Scheme { given: text.to_owned(), scheme: scheme.to_owned() });
         }
-        let port = host_and_port.rsplit_once(':').filter(|(host, _)| !host.is_empty()).map(|(_, port)| port);
-        match port.and_then(|port| port.parse::<u16>().ok()) {
-            Some(port) if port > 0 => Ok(Self { host_and_port: host_and_port.to_owned() }),
-            _ => Err(RendezvousError::Address { given: text.to_owned() }),
+        match is_address(host_and_port) {
+            true => Ok(Self { host_and_port: host_and_port.to_owned() }),
+            false => Err(RendezvousError::Address { given: text.to_owned() }),
         }
     }
 }
@@ -67,7 +52,6 @@ impl FromStr for MeetingAddress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn an_address_has_a_host_and_a_port() {
@@ -89,16 +73,5 @@ mod tests {
     fn a_path_is_a_directory_whatever_is_in_it() {
         assert!(["tcp://x:1", "http://x"].into_iter().all(MeetingAddress::is_one));
         assert!(!["/a/b", "run", "://x", "a/b://c", ""].into_iter().any(MeetingAddress::is_one));
-    }
-
-    #[test]
-    fn a_name_that_is_none_is_said_so() {
-        let address: MeetingAddress = "tcp://no-such-host.invalid:7000".parse().expect("an address");
-        assert!(address.resolve(Instant::now() + Duration::from_secs(10)).is_err());
-        let near: MeetingAddress = "tcp://127.0.0.1:7000".parse().expect("an address");
-        assert_eq!(
-            near.resolve(Instant::now()).expect("no lookup"),
-            ["127.0.0.1:7000".parse().expect("one")]
-        );
     }
 }

@@ -1,0 +1,9 @@
+//! What `flexpath forward` and `flexpath gate` say to each other, over one connection that `forward` dials.
+//!
+//! `forward` offers a stream. The gate answers what it has of it. Then come steps, each as a record of `fp-spool`, and
+//! the gate says which of them all its subscribers have taken. `forward` keeps a step until then. So whichever of the
+//! two is killed, and wherever the way between them is cut, no step is lost and none comes twice.
+
+mod note;
+
+pub(crate) use note::{Mark, Note, VERSION};

@@ -1,0 +1,113 @@
+//! The notes between `forward` and `gate`, as JSON: they are few, and whoever looks at them can read them.
+
+use std::io;
+
+use fp_core::connection::Connection;
+use fp_core::{Epoch, StepId};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The version of what they say to each other.
+pub(crate) const VERSION: u32 = 1;
+
+/// A step, among all openings of its stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    #[serde(serialize_with = "put_epoch", deserialize_with = "epoch")]
+    pub(crate) epoch: Epoch,
+    #[serde(serialize_with = "put_step", deserialize_with = "step")]
+    pub(crate) step: StepId,
+}
+
+/// What one of the two says to the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Note {
+    /// `forward`, first: it brings this stream. The same process says the same `forward` again after a cut.
+    Offer { version: u32, stream: String, forward: String, subscribers: u32 },
+    /// `gate`, then: the last step that it has, those up to it that it still needs, and how many it keeps in any case.
+    Welcome { has: Option<Mark>, pending: Vec<Mark>, reserve: u32 },
+    /// `gate`: it does not take the stream; whether it is worth another try.
+    Refused { why: String, again: bool },
+    /// `forward`, before the steps of an opening: the number of its next step, and how many ranks its publisher has.
+    Opening { next: Mark, ranks: u32 },
+    /// `gate`: all subscribers have taken it, and it is in no reserve.
+    Taken(Mark),
+    /// `gate`: how many subscriptions there are now.
+    Subscribers(u32),
+    /// `forward`: no step comes any more. `gate`: all were taken, and its subscribers know.
+    Ended,
+}
+
+impl Note {
+    /// Says it.
+    pub(crate) fn tell(&self, connection: &Connection) -> io::Result<()> {
+        connection.tell(&serde_json::to_vec(self)?)
+    }
+
+    /// What was said.
+    pub(crate) fn read(bytes: &[u8]) -> io::Result<Self> {
+        serde_json::from_slice(bytes).map_err(|error| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("it says what means nothing here: {error}"))
+        })
+    }
+}
+
+fn put_epoch<S: Serializer>(epoch: &Epoch, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(&format!("{:032x}", epoch.0))
+}
+
+fn epoch<'de, D: Deserializer<'de>>(from: D) -> Result<Epoch, D::Error> {
+    let text = String::deserialize(from)?;
+    u128::from_str_radix(&text, 16).map(Epoch).map_err(serde::de::Error::custom)
+}
+
+// A serializer is given references.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn put_step<S: Serializer>(step: &StepId, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_u64(step.0)
+}
+
+fn step<'de, D: Deserializer<'de>>(from: D) -> Result<StepId, D::Error> {
+    u64::deserialize(from).map(StepId)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said by this version is said so for ever.
+    #[test]
+    fn notes_are_these_texts() {
+        let mark = Mark { epoch: Epoch(0xab), step: StepId(7) };
+        let told = r#"{"epoch":"000000000000000000000000000000ab","step":7}"#;
+        for (note, text) in [
+            (
+                Note::Offer { version: 1, stream: "sim".to_owned(), forward: "f".to_owned(), subscribers: 2 },
+                r#"{"offer":{"version":1,"stream":"sim","forward":"f","subscribers":2}}"#.to_owned(),
+            ),
+            (
+                Note::Welcome { has: Some(mark), pending: vec![mark], reserve: 9 },
+                format!(r#"{{"welcome":{{"has":{told},"pending":[{told}],"reserve":9}}}}"#),
+            ),
+            (
+                Note::Refused { why: "no".to_owned(), again: true },
+                r#"{"refused":{"why":"no","again":true}}"#.to_owned(),
+            ),
+            (Note::Opening { next: mark, ranks: 3 }, format!(r#"{{"opening":{{"next":{told},"ranks":3}}}}"#)),
+            (Note::Taken(mark), format!(r#"{{"taken":{told}}}"#)),
+            (Note::Subscribers(4), r#"{"subscribers":4}"#.to_owned()),
+            (Note::Ended, r#""ended""#.to_owned()),
+        ] {
+            assert_eq!(serde_json::to_string(&note).unwrap(), text);
+            assert_eq!(Note::read(text.as_bytes()).unwrap(), note);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_no_notes() {
+        for text in ["", "{", "\"begun\"", r#"{"taken":{"epoch":"x","step":1}}"#, r#"{"subscribers":-1}"#] {
+            let error = Note::read(text.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with("it says what means nothing here: "), "{error}");
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! `flexpath forward`: brings a stream to a gate, over one connection that it dials. Nothing listens here, so it goes
+//! through a firewall that lets connections out, and through address translation. (SAVIME's staging, section 3.1:
+//! forwarding; here with what was not taken kept until it is.)
+
+mod held;
+mod paced;
+mod passage;
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fp_core::connection::Connection;
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{
+    EndReason, Epoch, Interrupt as Asked, NextStep, OnLoss, QueuePolicy, StartAt, StepId, StepReader,
+    Subscriber, SubscriberOptions, TlsOptions, Token,
+};
+
+use crate::arguments::ForwardOptions;
+use crate::credentials::Credentials;
+use crate::crossing::{Mark, Note};
+use crate::entries;
+use crate::failure::Failure;
+use crate::interrupt::{Interrupt, NOTICE};
+use crate::publisher_size::{self, LIMIT_RANKS};
+use held::{Held, Other};
+use paced::Paced;
+use passage::{Barred, Offer, Passage, Unsent};
+
+/// How often it says how far it is.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// How long a first step of the past is awaited before the gate opens the stream.
+const RESERVE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How soon a gate that is away is dialled again, at first and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
+
+/// What is brought where.
+struct Forward<'a> {
+    options: &'a ForwardOptions,
+    rendezvous: Rendezvous,
+    credentials: Credentials,
+    token: Option<Token>,
+    tls: Option<TlsOptions>,
+    interrupt: &'a Interrupt,
+    /// Under which name.
+    forwarded: String,
+    /// What this process calls itself.
+    name: String,
+    held: Arc<Held>,
+    paced: Paced,
+    passage: Option<Passage>,
+    /// The opening that steps are of, how many ranks it has, and the number of the next that is not held yet.
+    opening: (Epoch, u32),
+    next: StepId,
+    /// The opening that the gate was told of last over this connection.
+    told: Option<Epoch>,
+    /// When the gate was connected last, and what was paused for before.
+    connected: Option<(Instant, Duration)>,
+    /// Whether the gate was told over this connection that no step comes any more.
+    has_told_end: bool,
+    /// Steps that may be held at one time; 0 before the stream is subscribed to.
+    window: u32,
+    steps: u64,
+    len_bytes: u64,
+    skipped: u64,
+}
+
+/// Brings the stream until the user has seen enough; with `--once` until it has ended.
+pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<(), Failure> {
+    let credentials = options.credentials.read()?;
+    let rendezvous = credentials.shown_to(rendezvous)?;
+    let (token, tls) = credentials.clone().into_parts();
+    let tls = match tls {
+        Some(given) => Some(given),
+        None => TlsOptions::from_environment().map_err(|error| Failure::Connection(error.into()))?,
+    };
+    let interrupt = Interrupt::watch()?;
+    let mut forward = Forward {
+        options,
+        rendezvous,
+        credentials,
+        token,
+        tls,
+        interrupt: &interrupt,
+        forwarded: options.forwarded.replace("{}", &options.stream),
+        name: format!("{}-{:016x}", std::process::id(), unique()),
+        held: Arc::default(),
+        paced: Paced::new(options.rate.map(|rate| rate.0)),
+        passage: None,
+        opening: (Epoch::default(), 0),
+        next: StepId(0),
+        told: None,
+        connected: None,
+        has_told_end: false,
+        window: 0,
+        steps: 0,
+        len_bytes: 0,
+        skipped: 0,
+    };
+    let outcome = forward.run();
+    drop(forward.passage.take());
+    eprintln!("flexpath: stream {:?}: {}", options.stream, forward.progress());
+    if interrupt.is_requested() {
+        return Ok(interrupt.finish()?);
+    }
+    outcome
+}
+
+/// A number that no other process of this moment has.
+fn unique() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::process::id())
+}
+
+impl Forward<'_> {
+    fn run(&mut self) -> Result<(), Failure> {
+        let mut done = None;
+        // Whether it is let in there is known before anything is awaited here.
+        self.connect()?;
+        while let Some(epoch) = self.find(done)? {
+            let (last, lost) = self.bring(epoch)?;
+            (done, self.window) = (Some(last), 0);
+            match lost {
+                Some(failure) if self.options.once => return Err(failure),
+                Some(failure) => eprintln!("flexpath: {failure}"),
+                None if self.options.once || self.is_over() => break,
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.interrupt.is_requested()
+    }
+
+    /// The stream's next opening, when it is there; none if the user has seen enough.
+    fn find(&self, done: Option<Epoch>) -> Result<Option<Epoch>, Failure> {
+        let (began, mut is_told) = (Instant::now(), false);
+        while !self.is_over() {
+            let entries = self.rendezvous.list()?.into_iter();
+            let fits = entries.filter(|entry| entry.name == self.options.stream && Some(entry.epoch) != done);
+            let alive = entries::asked(fits.collect(), |_, alive| alive).into_iter();
+            if let Some((entry, _)) = alive.into_iter().find(|(_, alive)| *alive == Some(true)) {
+                return Ok(Some(entry.epoch));
+            }
+            if !is_told && began.elapsed() > PROGRESS / 5 {
+                eprintln!("flexpath: stream {:?} is not there; it is awaited", self.options.stream);
+                is_told = true;
+            }
+            thread::sleep(NOTICE);
+        }
+        Ok(None)
+    }
+
+    /// Brings an opening of the stream, and those that go on with it, to the end: which was the last, and whether its
+    /// publisher was lost.
+    fn bring(&mut self, epoch: Epoch) -> Result<(Epoch, Option<Failure>), Failure> {
+        let (ranks, next) = self.ask_size()?;
+        let mut source = self.subscribe(epoch)?;
+        (self.opening, self.next, self.told) = ((epoch, ranks), next, None);
+        // What the publisher has in reserve comes at once, as soon as its way is open. Then its first number counts.
+        if let NextStep::Step(step) =
+            source.next_step(if next == StepId(0) { NOTICE } else { RESERVE_PATIENCE })?
+        {
+            self.hold(step);
+        }
+        let mut ending = None;
+        let mut told = Instant::now();
+        self.has_told_end = false;
+        while !self.is_over() {
+            if told.elapsed() >= PROGRESS {
+                eprintln!("flexpath: stream {:?}: {} so far", self.options.stream, self.progress());
+                told = Instant::now();
+            }
+            if !self.connect()? {
+                break;
+            }
+            self.send_all();
+            if self.away()?.is_some() {
+                continue;
+            }
+            match &ending {
+                Some(_) if self.held.other() == Other::Ended => break,
+                Some(_) => {
+                    self.tell_end();
+                    // What is under way is awaited.
+                    self.held.wait(NOTICE);
+                }
+                None if self.held.count() >= self.window as usize => self.held.wait(NOTICE),
+                None => match source.next_step(NOTICE)? {
+                    NextStep::Step(step) => self.hold(step),
+                    NextStep::NotYet => {}
+                    NextStep::Ended(ended) => {
+                        self.skipped += ended.skipped;
+                        ending = Some(ended.reason);
+                    }
+                },
+            }
+        }
+        // The gate has closed its side: what comes next comes over another connection.
+        self.passage = None;
+        let last = self.opening.0;
+        match ending {
+            Some(reason) if !self.is_over() && !matches!(reason, EndReason::Closed) => {
+                let (stream, ending) = (self.options.stream.clone(), reason.to_string());
+                Ok((last, Some(Failure::Ended { stream, ending })))
+            }
+            _ => source.close().map(|()| (last, None)).map_err(Failure::from),
+        }
+    }
+
+    /// Tells the gate that no step comes any more, once over each connection.
+    fn tell_end(&mut self) {
+        let Some(passage) = self.passage.as_ref().filter(|_| !self.has_told_end) else { return };
+        match passage.tell(&Note::Ended) {
+            Ok(()) => self.has_told_end = true,
+            Err(error) => self.held.note_other(Other::Cut(error.to_string())),
+        }
+    }
+
+    fn subscribe(&mut self, epoch: Epoch) -> Result<Subscriber, Failure> {
+        self.connect()?;
+        let has = self.passage.as_ref().and_then(|passage| passage.has);
+        let start_at = match has.filter(|has| has.epoch == epoch) {
+            Some(has) => StartAt::After(has.step),
+            None => StartAt::OldestReserved,
+        };
+        let reserve = self.passage.as_ref().map_or(0, |passage| passage.reserve);
+        self.window = self.options.window.saturating_add(reserve);
+        let window = self.window;
+        let mut asked = SubscriberOptions::default()
+            .with_rendezvous(self.rendezvous.clone())
+            .with_name(format!("forward-{}", std::process::id()))
+            .with_start_at(start_at)
+            .with_limit_steps(window)
+            .with_credit_steps(window)
+            .with_on_loss(OnLoss::AwaitRestart(self.options.awaits))
+            .with_interrupt(Asked::new(self.interrupt.asked()));
+        if self.options.lossy {
+            asked = asked.with_policy(QueuePolicy::DropOldest);
+        }
+        self.credentials.set(&mut asked.link);
+        Subscriber::open(&self.options.stream, asked).map_err(Failure::publishing)
+    }
+
+    /// Nothing where the gate listens, and why where it is away.
+    fn away(&self) -> Result<Option<String>, Failure> {
+        match self.held.other() {
+            Other::There | Other::Ended => Ok(None),
+            Other::Cut(why) => Ok(Some(why)),
+            Other::Refuses(why) => Err(Failure::Gate(format!("{}: {why}", self.options.to))),
+        }
+    }
+
+    /// Sees that there is a connection to the gate, and dials it until there is; false if the user has seen enough.
+    fn connect(&mut self) -> Result<bool, Failure> {
+        let away = self.away()?;
+        match (&self.passage, away) {
+            (Some(_), None) => return Ok(true),
+            (Some(_), Some(why)) => eprintln!("flexpath: the gate {} is away: {why}", self.options.to),
+            (None, _) => {}
+        }
+        self.passage = None;
+        let (began, mut told) = (Instant::now(), String::new());
+        let mut pause = AGAIN.0;
+        if let Some((at, before)) = self.connected {
+            // One that is cut at once each time is not dialled without end.
+            pause = if at.elapsed() < AGAIN.1 { (before * 2).min(AGAIN.1) } else { AGAIN.0 };
+            thread::sleep(pause);
+        }
+        while !self.is_over() {
+            let offer = Offer { stream: &self.forwarded, forward: &self.name };
+            let dialled = Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref());
+            let opened = match dialled {
+                Ok(connection) => Passage::open(connection, &offer, &self.held),
+                // Once it was there, it is away for a while: it may come again.
+                Err(error) if error.is_passing() || self.connected.is_some() => {
+                    Err(Barred::Passing(error.to_string()))
+                }
+                Err(error) => Err(Barred::Lasting(Failure::Connection(error))),
+            };
+            let why = match opened {
+                // Held for a reserve alone, no step would ever come behind them.
+                Ok(passage) if self.window > 0 && passage.reserve >= self.window => {
+                    let why = format!("it keeps {} steps now: start this command anew", passage.reserve);
+                    return Err(Failure::Gate(why));
+                }
+                Ok(passage) => {
+                    let (stream, to) = (&self.options.stream, &self.options.to);
+                    eprintln!("flexpath: stream {stream:?} goes to the gate {to} as {:?}", self.forwarded);
+                    (self.passage, self.told) = (Some(passage), None);
+                    self.connected = Some((Instant::now(), pause));
+                    self.has_told_end = false;
+                    return Ok(true);
+                }
+                Err(Barred::Lasting(failure)) => return Err(failure),
+                Err(Barred::Passing(why)) => why,
+            };
+            if began.elapsed() >= self.options.awaits {
+                let awaited = self.options.awaits;
+                return Err(Failure::Gate(format!("it was awaited for {awaited:?} (--await): {why}")));
+            }
+            if told != why && began.elapsed() > Duration::from_secs(1) {
+                eprintln!("flexpath: the gate is awaited: {why}");
+                told = why;
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(AGAIN.1);
+        }
+        Ok(false)
+    }
+
+    /// Holds a step until it is taken at the other end.
+    fn hold(&mut self, step: StepReader) {
+        let epoch = step.epoch().unwrap_or(self.opening.0);
+        self.skipped += step.skipped();
+        self.next = StepId(step.step().0 + 1);
+        self.held.push(Mark { epoch, step: step.step() }, step);
+    }
+
+    /// Sends what is held and was not sent.
+    fn send_all(&mut self) {
+        // Those who subscribe there find the stream before its first step.
+        let next = self.held.unsent().unwrap_or(Mark { epoch: self.opening.0, step: self.next });
+        if let Err(unsent) = self.tell_opening(next) {
+            return self.note_unsent(next, unsent);
+        }
+        while let Some((mark, step)) = self.held.next_to_send() {
+            match self.send(mark, &step) {
+                Ok(len_bytes) => {
+                    self.steps += 1;
+                    self.len_bytes += len_bytes;
+                }
+                Err(unsent) => return self.note_unsent(mark, unsent),
+            }
+        }
+    }
+
+    fn note_unsent(&mut self, mark: Mark, unsent: Unsent) {
+        match unsent {
+            Unsent::Cut(error) => self.held.note_other(Other::Cut(error.to_string())),
+            Unsent::Read(failure) => {
+                eprintln!("flexpath: {failure}; the step is left out");
+                self.skipped += 1;
+                self.held.give_up(mark);
+                // Half of it may be on its way: only a new connection says that there is no other half.
+                self.held.note_other(Other::Cut(format!("half of step {} went to it", mark.step)));
+            }
+        }
+    }
+
+    fn send(&mut self, mark: Mark, step: &StepReader) -> Result<u64, Unsent> {
+        self.tell_opening(mark)?;
+        let Some(passage) = &self.passage else {
+            return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
+        };
+        passage.send(step, &mut self.paced)
+    }
+
+    /// Tells the gate which opening the next step is of, unless it knows.
+    fn tell_opening(&mut self, next: Mark) -> Result<(), Unsent> {
+        if self.told == Some(next.epoch) {
+            return Ok(());
+        }
+        if self.opening.0 != next.epoch {
+            let (ranks, _) = self.ask_size().map_err(Unsent::Read)?;
+            self.opening = (next.epoch, ranks);
+        }
+        let Some(passage) = &self.passage else {
+            return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
+        };
+        passage.tell(&Note::Opening { next, ranks: self.opening.1 }).map_err(Unsent::Cut)?;
+        self.told = Some(next.epoch);
+        Ok(())
+    }
+
+    /// How many ranks the publisher has, and the number of its next step.
+    fn ask_size(&self) -> Result<(u32, StepId), Failure> {
+        let (stream, awaits) = (&self.options.stream, self.options.awaits);
+        let whom = (&self.rendezvous, &self.credentials);
+        let (ranks, next) = publisher_size::ask(stream, whom, awaits, || self.is_over())?;
+        if ranks > LIMIT_RANKS {
+            let why = format!("stream {stream:?} has {ranks} ranks, and {LIMIT_RANKS} at most are forwarded");
+            return Err(Failure::Usage(why));
+        }
+        Ok((ranks, next))
+    }
+
+    /// How far it is, in words.
+    fn progress(&self) -> String {
+        let mebibytes = self.len_bytes as f64 / f64::from(1 << 20);
+        let (steps, skipped) = (self.steps, self.skipped);
+        let (taken, held) = (self.held.taken_steps(), self.held.count());
+        format!("{steps} steps sent, {mebibytes:.1} MiB; {taken} taken, {held} under way, {skipped} skipped")
+    }
+}

@@ -1,0 +1,155 @@
+//! The connection to the gate, while there is one: a thread hears what the gate says.
+
+use std::io::{self, BufWriter, Write as _};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use fp_core::StepReader;
+use fp_core::connection::{Connection, Incoming};
+use fp_spool::OpenRecord;
+
+use super::held::{Held, Other};
+use super::paced::Paced;
+use crate::crossing::{Mark, Note, VERSION};
+use crate::failure::Failure;
+use crate::recorded_step;
+
+/// Bytes of small parts that are sent together.
+const GATHERED_BYTES: usize = 64 << 10;
+
+/// Why there is no passage.
+pub(super) enum Barred {
+    /// It may be another time.
+    Passing(String),
+    /// It stays so.
+    Lasting(Failure),
+}
+
+/// Whose stream is offered.
+pub(super) struct Offer<'a> {
+    pub(super) stream: &'a str,
+    /// This process.
+    pub(super) forward: &'a str,
+}
+
+/// A connection over which the gate has taken the offer.
+pub(super) struct Passage {
+    connection: Arc<Connection>,
+    hearing: Option<JoinHandle<()>>,
+    /// The last step that the gate has.
+    pub(super) has: Option<Mark>,
+    /// How many it keeps in any case.
+    pub(super) reserve: u32,
+}
+
+/// Why a step was not sent.
+pub(super) enum Unsent {
+    /// The step cannot be read.
+    Read(Failure),
+    /// The way is cut.
+    Cut(io::Error),
+}
+
+impl Passage {
+    /// Offers the stream over a new connection.
+    pub(super) fn open(connection: Connection, offer: &Offer<'_>, held: &Arc<Held>) -> Result<Self, Barred> {
+        let cut = |error: io::Error| Barred::Passing(error.to_string());
+        let nonsense = |error: io::Error| match error.kind() == io::ErrorKind::InvalidData {
+            true => Barred::Lasting(Failure::Gate(error.to_string())),
+            false => cut(error),
+        };
+        let offered = Note::Offer {
+            version: VERSION,
+            stream: offer.stream.to_owned(),
+            forward: offer.forward.to_owned(),
+            subscribers: held.subscribers(),
+        };
+        offered.tell(&connection).map_err(cut)?;
+        let (has, pending, reserve) = match hear(&connection).map_err(nonsense)? {
+            Some(Note::Welcome { has, pending, reserve }) => (has, pending, reserve),
+            Some(Note::Refused { why, again: true }) => return Err(Barred::Passing(why)),
+            Some(Note::Refused { why, again: false }) => return Err(Barred::Lasting(Failure::Gate(why))),
+            Some(_) => {
+                let why = "it answers an offer with something else; is it a gate of another version?";
+                return Err(Barred::Lasting(Failure::Gate(why.to_owned())));
+            }
+            None => return Err(Barred::Passing("it closed the connection".to_owned())),
+        };
+        held.connected(has, &pending);
+        let connection = Arc::new(connection);
+        let (of_thread, told) = (connection.clone(), held.clone());
+        let hearing = thread::Builder::new()
+            .name("hear the gate".to_owned())
+            .spawn(move || told.note_other(follow(&of_thread, &told)))
+            .map_err(|error| Barred::Passing(error.to_string()))?;
+        Ok(Self { connection, hearing: Some(hearing), has, reserve })
+    }
+
+    /// Says something.
+    pub(super) fn tell(&self, note: &Note) -> io::Result<()> {
+        note.tell(&self.connection)
+    }
+
+    /// Sends a step, with its blocks as they lie in the publisher's memory.
+    pub(super) fn send(&self, step: &StepReader, paced: &mut Paced) -> Result<u64, Unsent> {
+        let read = |error| Unsent::Read(Failure::from(error));
+        let variables = recorded_step::variables(step).map_err(Unsent::Read)?;
+        let head = recorded_step::head(step, &variables).map_err(Unsent::Read)?;
+        let cut = |error: fp_spool::SpoolError| Unsent::Cut(io::Error::other(error));
+        let mut out = BufWriter::with_capacity(GATHERED_BYTES, paced.over(&self.connection));
+        let mut record = OpenRecord::begin(&mut out, &head).map_err(cut)?;
+        for (block, name, select) in recorded_step::all_blocks(step, &variables).map_err(Unsent::Read)? {
+            let (_, bytes) = step.view_bytes(name, select).map_err(read)?;
+            record.block(&block, &bytes).map_err(cut)?;
+        }
+        let len_bytes = record.end().map_err(cut)?;
+        out.flush().map_err(Unsent::Cut)?;
+        Ok(len_bytes)
+    }
+}
+
+/// What the gate says, until it says no more.
+fn follow(connection: &Connection, held: &Held) -> Other {
+    loop {
+        match hear(connection) {
+            Ok(Some(Note::Taken(mark))) if held.taken(mark) => {}
+            Ok(Some(Note::Taken(mark))) => {
+                return Other::Refuses(format!(
+                    "it says that step {} was taken, and never got it",
+                    mark.step
+                ));
+            }
+            Ok(Some(Note::Subscribers(count))) => held.note_subscribers(count),
+            Ok(Some(Note::Refused { why, again: false })) => return Other::Refuses(why),
+            Ok(Some(Note::Refused { why, again: true })) => return Other::Cut(why),
+            Ok(None) => return Other::Cut("it closed the connection".to_owned()),
+            Err(error) => return Other::Cut(error.to_string()),
+            Ok(Some(Note::Ended)) if held.is_all_taken() => return Other::Ended,
+            Ok(Some(Note::Ended)) => {
+                return Other::Refuses("it says that the stream has ended, and has not taken all".to_owned());
+            }
+            Ok(Some(Note::Offer { .. } | Note::Welcome { .. } | Note::Opening { .. })) => {
+                return Other::Refuses("it says what is not its to say".to_owned());
+            }
+        }
+    }
+}
+
+/// The next note; a gate sends no bytes.
+fn hear(connection: &Connection) -> io::Result<Option<Note>> {
+    match connection.incoming()? {
+        None => Ok(None),
+        Some(Incoming::Note(note)) => Note::read(&note).map(Some),
+        Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "a gate sends no bytes")),
+    }
+}
+
+impl Drop for Passage {
+    fn drop(&mut self) {
+        self.connection.close();
+        if let Some(hearing) = self.hearing.take() {
+            // It has said why it ended.
+            let _ = hearing.join();
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A stream as the gate publishes it: by as many ranks as it was published first, all in this process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use fp_core::{Cohort, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId};
+
+use super::Gate;
+use super::inflow::Inflow;
+use super::received::Received;
+use super::taken::Taken;
+use crate::failure::Failure;
+use crate::interrupt::NOTICE;
+use crate::recorded_step;
+
+/// How long a subscriber may hold up the stream: it is no simulation that waits.
+const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// A step on its way to a rank.
+type Handed = (Arc<Received>, Arc<Taken>);
+
+/// The ranks that publish a stream.
+pub(super) struct Outlet {
+    pub(super) ranks: u32,
+    /// The number of the step that it publishes next.
+    pub(super) next: StepId,
+    to: Vec<SyncSender<Handed>>,
+    threads: Vec<JoinHandle<Result<(), Failure>>>,
+}
+
+/// What one rank knows.
+struct Ranked {
+    gate: Arc<Gate>,
+    inflow: Arc<Inflow>,
+    rank: Rank,
+    ranks: u32,
+    /// How many subscribers are awaited before the first step, as an earlier gate had them.
+    subscribers: u32,
+    /// Whether they are there, as rank 0 sees it.
+    is_open: Arc<AtomicBool>,
+    has_failed: Arc<AtomicBool>,
+}
+
+impl Outlet {
+    /// Opens the stream, whose first step has that number.
+    pub(super) fn open(
+        gate: &Arc<Gate>,
+        inflow: &Arc<Inflow>,
+        ranks: u32,
+        first: StepId,
+        subscribers: u32,
+    ) -> Result<Self, Failure> {
+        let (is_open, has_failed) = (Arc::default(), Arc::default());
+        let (mut to, mut threads) = (Vec::new(), Vec::new());
+        for rank in (0..ranks).map(Rank) {
+            let (tell, told) = sync_channel(1);
+            let ranked = Ranked {
+                gate: gate.clone(),
+                inflow: inflow.clone(),
+                rank,
+                ranks,
+                subscribers,
+                is_open: Arc::clone(&is_open),
+                has_failed: Arc::clone(&has_failed),
+            };
+            let named = thread::Builder::new().name(format!("gate {}", inflow.stream));
+            threads.push(named.spawn(move || ranked.run(first, &told))?);
+            to.push(tell);
+        }
+        eprintln!("flexpath: stream {:?} comes in, and is published by {ranks} ranks", inflow.stream);
+        Ok(Self { ranks, next: first, to, threads })
+    }
+
+    /// Hands a step to all ranks; false if one of them has ended.
+    pub(super) fn hand(&mut self, received: Received, taken: Arc<Taken>) -> bool {
+        self.next = StepId(received.head.step.0 + 1);
+        let received = Arc::new(received);
+        self.to.iter().all(|to| to.send((received.clone(), taken.clone())).is_ok())
+    }
+
+    /// Ends the stream.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        drop(self.to);
+        let outcomes = self.threads.into_iter().filter_map(|thread| thread.join().ok());
+        outcomes.fold(Ok(()), Result::and)
+    }
+}
+
+impl Ranked {
+    fn run(self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
+        let outcome = self.follow(first, told);
+        if outcome.is_err() {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+        // What is interrupted fails in the midst of something.
+        if self.gate.is_over() { Ok(()) } else { outcome }
+    }
+
+    fn follow(&self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
+        let mut publisher =
+            Publisher::open(&self.inflow.stream, self.asked(first)?).map_err(Failure::publishing)?;
+        self.await_subscribers(&publisher);
+        let mut next = first;
+        loop {
+            self.note_subscribers(&publisher);
+            match told.recv_timeout(NOTICE) {
+                Ok((received, taken)) => {
+                    while next < received.head.step {
+                        publisher.begin_stored_step().map_err(Failure::publishing)?.abandon();
+                        next = StepId(next.0 + 1);
+                    }
+                    self.publish(&mut publisher, &received, taken)?;
+                    next = StepId(next.0 + 1);
+                }
+                Err(RecvTimeoutError::Timeout) if self.is_over() => return Ok(()),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.outlive(&publisher);
+        let closed = publisher.close();
+        if self.is_over() { Ok(()) } else { Ok(closed?) }
+    }
+
+    fn is_over(&self) -> bool {
+        self.gate.is_over() || self.has_failed.load(Ordering::Relaxed)
+    }
+
+    fn asked(&self, first: StepId) -> Result<PublisherOptions, Failure> {
+        let options = &self.gate.options;
+        let (gate, has_failed) = (self.gate.clone(), self.has_failed.clone());
+        let mut asked = PublisherOptions::default()
+            .with_rendezvous(self.gate.rendezvous.clone())
+            .with_cohort(Cohort::of(self.rank.0, self.ranks).map_err(Failure::publishing)?)
+            .with_first_step(first.0)
+            .with_limit_bytes(options.memory.0)
+            .with_limit_wait(LIMIT_WAIT)
+            .with_least_limit_steps(u32::MAX)
+            .with_reserve_steps(options.reserve)
+            .with_interrupt(Asked::new(move || gate.is_over() || has_failed.load(Ordering::Relaxed)));
+        self.gate.credentials.set(&mut asked.link);
+        // Unlike a lone subscriber's, its ranks are dialled.
+        asked.link.tcp = options.publish_at;
+        Ok(asked)
+    }
+
+    /// Those who are asked for, and those who had subscribed before an earlier gate was killed.
+    fn await_subscribers(&self, publisher: &Publisher) {
+        let (options, began) = (&self.gate.options, Instant::now());
+        while !self.is_over() && !self.is_open.load(Ordering::Acquire) {
+            if self.rank != Rank(0) {
+                thread::sleep(NOTICE / 8);
+                continue;
+            }
+            let is_late = began.elapsed() >= options.awaits;
+            let awaited = if is_late { 0 } else { self.subscribers };
+            let awaited = options.subscribers.max(awaited);
+            let present = publisher.wait_for_subscriptions(awaited, NOTICE);
+            if present >= awaited {
+                self.is_open.store(true, Ordering::Release);
+            }
+        }
+    }
+
+    fn note_subscribers(&self, publisher: &Publisher) {
+        if self.rank == Rank(0) {
+            self.inflow.note_subscribers(publisher.wait_for_subscriptions(0, Duration::ZERO));
+        }
+    }
+
+    /// Publishes what that rank had put.
+    fn publish(
+        &self,
+        publisher: &mut Publisher,
+        received: &Received,
+        taken: Arc<Taken>,
+    ) -> Result<(), Failure> {
+        let mut writer = publisher.begin_step().map_err(Failure::publishing)?;
+        let own = received.blocks.iter().filter(|(block, _)| block.block.rank == self.rank);
+        for (block, bytes) in own {
+            let of = received.head.variables.get(block.variable as usize);
+            let Some(of) = of else { continue };
+            let variable = recorded_step::variable(&received.head, of).map_err(Failure::publishing)?;
+            recorded_step::put(&mut writer, &variable, block, bytes).map_err(Failure::Publish)?;
+        }
+        taken.published();
+        writer.keep(taken);
+        writer.end().map_err(Failure::publishing)
+    }
+
+    /// The stream has ended, and stays until all of it was taken, or was awaited long enough.
+    fn outlive(&self, publisher: &Publisher) {
+        let (awaits, began) = (self.gate.options.awaits, Instant::now());
+        while !self.is_over() && publisher.sync(NOTICE).is_err() {
+            if began.elapsed() < awaits {
+                continue;
+            }
+            if self.rank == Rank(0) {
+                let stream = &self.inflow.stream;
+                eprintln!(
+                    "flexpath: stream {stream:?}: the end of it was not taken within {awaits:?} (--await)"
+                );
+            }
+            return;
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! A step as it came over the connection.
+
+use std::io;
+
+use fp_core::connection::Connection;
+use fp_core::{Epoch, Rank};
+use fp_spool::{BlockHead, RecordSequence, StepHead};
+
+use crate::crossing::Mark;
+
+/// A step, whole and checked.
+pub(super) struct Received {
+    pub(super) head: StepHead,
+    pub(super) blocks: Vec<(BlockHead, Vec<u8>)>,
+}
+
+/// What is known of the opening that a step is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Opened {
+    pub(super) epoch: Epoch,
+    pub(super) ranks: u32,
+}
+
+impl Received {
+    pub(super) fn mark(&self) -> Mark {
+        Mark { epoch: self.head.epoch, step: self.head.step }
+    }
+
+    /// Reads the step that begins now.
+    pub(super) fn read(connection: &Connection, opened: Opened, limit_bytes: u64) -> io::Result<Self> {
+        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+        let mut records = RecordSequence::new(connection);
+        let head = records.step().map_err(io::Error::other)?;
+        let head = head.ok_or_else(|| invalid("a step was announced, and none came".to_owned()))?;
+        if head.epoch != opened.epoch {
+            return Err(invalid(format!("step {} is of another opening than was said", head.step)));
+        }
+        let (mut blocks, mut len_bytes) = (Vec::new(), 0u64);
+        while let Some((block, bytes)) = records.block().map_err(io::Error::other)? {
+            len_bytes = len_bytes.saturating_add(bytes.len() as u64);
+            if len_bytes > limit_bytes {
+                return Err(invalid(format!(
+                    "step {} takes more than the {limit_bytes} bytes of memory that there are (--memory)",
+                    head.step
+                )));
+            }
+            if block.block.rank >= Rank(opened.ranks) {
+                let (step, rank, ranks) = (head.step, block.block.rank, opened.ranks);
+                return Err(invalid(format!(
+                    "step {step} has a block of rank {rank}, and there are {ranks}"
+                )));
+            }
+            blocks.push((block, bytes));
+        }
+        Ok(Self { head, blocks })
+    }
+}

@@ -1,0 +1,224 @@
+//! Streams over `flexpath forward` and `flexpath gate`: what comes out is what was published, whatever is cut or killed.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use crate::kinds::{PATIENCE, at, eventually, publish};
+use crate::staging::{
+    all_of, attach, interrupt, is_open, kill, publish_ahead, publisher_options, put_steps, take, try_take,
+};
+use crate::support::Run;
+use crate::wire::Wire;
+use fp_core::{
+    OnLoss, Publisher, PublisherOptions, ReadError, StartAt, StepId, SubscriberOptions, TransportPolicy,
+};
+
+/// A gate, and its address.
+pub(crate) fn gate(folder: &Path, options: &[&str]) -> (Run, String) {
+    let mut gate = Run::at(folder, &[&["gate"], options].concat());
+    let address = gate.first_line().trim().to_owned();
+    (gate, address)
+}
+
+pub(crate) fn forward(folder: &Path, to: &str, options: &[&str]) -> Run {
+    Run::at(folder, &[&["forward", "sim", "--to", to], options].concat())
+}
+
+#[test]
+fn what_is_forwarded_is_what_was_published() {
+    const STEPS: u64 = 3;
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let direct = publish(inside.path().to_owned(), STEPS);
+    let expected = all_of(inside.path(), "run", STEPS, |options| options.with_start_at(StartAt::Next));
+    direct.into_iter().for_each(|rank| rank.join().unwrap());
+
+    let over_tcp: TransportPolicy = "tcp".parse().unwrap();
+    for policy in [None, Some(&over_tcp)] {
+        let (gate, address) = gate(outside.path(), &["--subscribers", "1", "--once"]);
+        let options = ["forward", "run", "--to", &address, "--as", "{}-here", "--once"];
+        let forward = Run::at(inside.path(), &options);
+        let direct = publish(inside.path().to_owned(), STEPS);
+        let set = |options: SubscriberOptions| match policy {
+            Some(policy) => options.with_transports(policy.clone()),
+            None => options,
+        };
+        let found = all_of(outside.path(), "run-here", STEPS, set);
+        assert_eq!(found, expected, "{policy:?}");
+        direct.into_iter().for_each(|rank| rank.join().unwrap());
+        let [ended, gate] = [forward.finish(), gate.finish()];
+        assert_eq!((ended.code, gate.code), (Some(0), Some(0)), "{} {}", ended.stderr, gate.stderr);
+        assert!(
+            ended.stderr.contains("3 steps sent, 0.0 MiB; 3 taken, 0 under way, 0 skipped"),
+            "{}",
+            ended.stderr
+        );
+        assert!(gate.stderr.contains("stream \"run-here\" has ended"), "{}", gate.stderr);
+        assert!(!is_open(outside.path(), "run-here"));
+    }
+}
+
+/// How often something is cut or killed. More often where tests may take long.
+fn faults() -> u64 {
+    std::env::var("FLEXPATH_FORWARD_FAULTS").map_or(8, |faults| faults.parse().expect("a number"))
+}
+
+/// One who takes all steps behind a gate while `harm` goes on: none is lost, and none comes twice. `harm` says how the
+/// gate is found, and which runs are left.
+fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Vec<Run> + Send) {
+    let [taken, published] = [AtomicU64::new(0), AtomicU64::new(u64::MAX)];
+    let is_enough = AtomicBool::new(false);
+    let awaiting = |one: SubscriberOptions| one.with_on_loss(OnLoss::AwaitRestart(PATIENCE));
+    let runs = thread::scope(|scope| {
+        scope.spawn(|| publish_ahead(inside, &taken, &is_enough, &published));
+        let harming = scope.spawn(|| {
+            // Each fault comes while steps are on their way.
+            let moved = || {
+                let before = taken.load(Ordering::Relaxed);
+                eventually("steps come", || taken.load(Ordering::Relaxed) > before + 2);
+            };
+            let runs = harm(&moved);
+            is_enough.store(true, Ordering::Relaxed);
+            runs
+        });
+        eventually("it is published outside", || is_open(outside, "sim"));
+        let mut subscriber = attach(outside, "sim", awaiting);
+        let _sign =
+            Publisher::open("attached", PublisherOptions::default().with_rendezvous(at(inside))).unwrap();
+        while taken.load(Ordering::Relaxed) < published.load(Ordering::Relaxed) {
+            let expected = taken.load(Ordering::Relaxed);
+            let (number, read) = try_take(&mut subscriber).expect("the stream goes on");
+            assert_eq!(number, expected, "none is lost, and none comes twice");
+            match read {
+                Ok(()) => taken.store(expected + 1, Ordering::Relaxed),
+                // It was killed between a step and its field: who needs that step takes it once more.
+                Err(error) => {
+                    assert!(matches!(error, ReadError::Lost { .. }), "{error}");
+                    let again = expected
+                        .checked_sub(1)
+                        .map_or(StartAt::OldestReserved, |last| StartAt::After(StepId(last)));
+                    subscriber = attach(outside, "sim", |one| awaiting(one).with_start_at(again));
+                }
+            }
+        }
+        harming.join().unwrap()
+    });
+    println!("{} steps, {} faults", published.into_inner(), faults());
+    runs.into_iter().for_each(|run| drop(interrupt(run)));
+}
+
+/// Another moment each time.
+fn a_while(number: u64) {
+    let (_never, nothing) = mpsc::channel::<()>();
+    let moment = Duration::from_micros((number * 7_919) % 31 * 1_000);
+    assert_eq!(nothing.recv_timeout(moment), Err(RecvTimeoutError::Timeout));
+}
+
+#[test]
+fn a_cut_way_loses_nothing_and_gives_nothing_twice() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (gate, address) = gate(outside.path(), &["--subscribers", "1"]);
+    let wire = Wire::to(&address);
+    let forward = forward(inside.path(), &wire.address(), &[]);
+    let wire = &wire;
+    is_harmless(inside.path(), outside.path(), |moved| {
+        for number in 0..faults() {
+            moved();
+            a_while(number);
+            wire.cut();
+        }
+        vec![forward, gate]
+    });
+    assert!(wire.dialled() as u64 > faults(), "each cut has it dialled again");
+}
+
+#[test]
+fn a_killed_forward_loses_nothing_and_gives_nothing_twice() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (gate, address) = gate(outside.path(), &["--subscribers", "1"]);
+    let inside = inside.path();
+    let mut running = forward(inside, &address, &[]);
+    is_harmless(inside, outside.path(), |moved| {
+        for number in 0..faults() {
+            moved();
+            a_while(number);
+            kill(running);
+            running = forward(inside, &address, &[]);
+        }
+        vec![running, gate]
+    });
+}
+
+#[test]
+fn a_killed_gate_loses_nothing_and_gives_nothing_twice() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let outside = outside.path();
+    // The reserve has what a subscriber takes again, as it had it in hand.
+    let options = ["--subscribers", "1", "--reserve", "20"];
+    let (mut running, address) = gate(outside, &options);
+    let wire = Wire::to(&address);
+    let forward = forward(inside.path(), &wire.address(), &[]);
+    let wire = &wire;
+    is_harmless(inside.path(), outside, |moved| {
+        for number in 0..faults() {
+            moved();
+            a_while(number);
+            kill(running);
+            let address;
+            (running, address) = gate(outside, &options);
+            wire.lead_to(&address);
+        }
+        vec![forward, running]
+    });
+}
+
+#[test]
+fn a_publisher_that_begins_anew_does_so_behind_the_gate() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (gate, address) = gate(outside.path(), &["--subscribers", "1"]);
+    let forward = forward(inside.path(), &address, &[]);
+    for _ in 0..2 {
+        let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+        put_steps(&mut publisher, 3);
+        let mut subscriber = attach(outside.path(), "sim", |one| one);
+        let closing = thread::spawn(move || publisher.close().expect("all of it was taken"));
+        let seen: Vec<u64> = std::iter::from_fn(|| take(&mut subscriber)).collect();
+        assert_eq!(seen, [0, 1, 2]);
+        closing.join().unwrap();
+        eventually("it has ended outside", || !is_open(outside.path(), "sim"));
+    }
+    interrupt(forward);
+    interrupt(gate);
+}
+
+#[test]
+fn a_slow_subscriber_holds_up_the_publisher_and_not_the_memory() {
+    const STEPS: u64 = 40;
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (gate, address) = gate(outside.path(), &["--subscribers", "1", "--memory", "1M", "--once"]);
+    let forward = forward(inside.path(), &address, &["--window", "4", "--once", "--rate", "100M"]);
+    let published = AtomicU64::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+            for _ in 0..STEPS {
+                put_steps(&mut publisher, 1);
+                published.fetch_add(1, Ordering::SeqCst);
+            }
+            publisher.close().expect("all of it was taken");
+        });
+        let mut subscriber = attach(outside.path(), "sim", |one| one);
+        for expected in 0..STEPS {
+            let taken = take(&mut subscriber);
+            assert_eq!(taken, Some(expected));
+            a_while(1);
+            // Those under way, the one that it has in hand, and one that it begins.
+            assert!(published.load(Ordering::SeqCst) <= expected + 7, "after {expected}");
+        }
+        assert_eq!(take(&mut subscriber), None);
+    });
+    let [ended, gate] = [forward.finish(), gate.finish()];
+    assert_eq!((ended.code, gate.code), (Some(0), Some(0)), "{} {}", ended.stderr, gate.stderr);
+}
