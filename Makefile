@@ -37,7 +37,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-python python test-python install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-forwarding bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -66,6 +66,7 @@ help: ## this list
 	@printf 'make fuzz      fuzzes everything that reads bytes or texts from outside, each target ten minutes (installs cargo-fuzz)\n'
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
+	@printf 'make bench-forwarding  a stream from one network to another, beside scp and iperf3\n'
 	@printf 'make bench-staging a stream through a stager: speed of its disk, a slow subscriber, its memory\n'
 	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (some ten minutes)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
@@ -161,6 +162,9 @@ bench-python: python
 
 bench-staging: tools
 	$(call step,streams through a stager,cargo build --release -p flexpath-cli && scripts/bench/record.py staging cargo bench -p flexpath --bench staging)
+
+bench-forwarding: tools
+	$(call optional,a stream from one network to another,scripts/install-iperf3.sh && scripts/install-sshd.sh || exit 77; cargo build --release -p flexpath-cli && scripts/bench/record.py forwarding cargo bench -p flexpath --bench forwarding)
 
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)

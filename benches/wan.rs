@@ -13,16 +13,19 @@ mod compared;
 mod derived;
 #[path = "wan/hosts.rs"]
 mod hosts;
+#[path = "wan/iperf3.rs"]
+mod iperf3;
 #[path = "wan/roles.rs"]
 mod roles;
 #[path = "rows/mod.rs"]
 mod rows;
 
 use compared::{middle, report};
-use hosts::{ADDRESSES, Hosts, Wire};
+use hosts::{Hosts, Wire};
+use iperf3::Ended;
 use roles::Traffic;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 
 const ROLE: &str = "--role";
 const WIRE: Wire = Wire { delay_us: 25_000, rate_mbit: 1000, loss_per_million: 1000 };
@@ -56,7 +59,7 @@ fn measure() -> Result<(), String> {
     let hosts = Hosts::new(place.path(), WIRE)?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        theirs.push(iperf3(&hosts)?);
+        theirs.push(iperf3::mb_per_second(&hosts)?);
         ours.push(throughput(&numbers(&hosts, place.path(), BULK)?));
     }
     let (ours, theirs) = (middle(ours), middle(theirs));
@@ -127,16 +130,6 @@ fn stream(hosts: &Hosts, place: &Path, roles: [&str; 2], words: &[String]) -> Re
     Ok(lines.filter_map(|line| line.parse().ok()).collect())
 }
 
-/// A process that does not outlive this one.
-struct Ended(Child);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Mb/s after the first steps.
 fn throughput(times: &[f64]) -> f64 {
     let bits = ((times.len() - WARM_STEPS) as u64 * BULK.len * 64) as f64;
@@ -146,29 +139,4 @@ fn throughput(times: &[f64]) -> f64 {
 /// The longest time between two steps, in milliseconds.
 fn longest_gap_ms(times: &[f64]) -> f64 {
     times.windows(2).map(|pair| 1000.0 * (pair[1] - pair[0])).fold(0.0, f64::max)
-}
-
-/// Mb/s of iperf3 with one connection, after two seconds.
-fn iperf3(hosts: &Hosts) -> Result<f64, String> {
-    let program = Path::new("iperf3");
-    let mut server = hosts.command(1, program);
-    server.args(["--server", "--one-off"]).stdout(Stdio::null());
-    let _server = Ended(server.spawn().map_err(|error| format!("iperf3: {error}"))?);
-    let client = || -> Command {
-        let mut client = hosts.command(0, program);
-        client.args(["--client", ADDRESSES[1], "--omit", "2", "--time", "6", "--json"]);
-        client
-    };
-    // The server may not listen yet.
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    loop {
-        let output = client().output().map_err(|error| format!("iperf3: {error}"))?;
-        let report: serde_json::Value =
-            serde_json::from_slice(&output.stdout).map_err(|_| "iperf3 is not installed".to_owned())?;
-        match report["end"]["sum_received"]["bits_per_second"].as_f64() {
-            Some(bits) => return Ok(bits / 1e6),
-            None if std::time::Instant::now() < deadline => {}
-            None => return Err(format!("iperf3: {}", report["error"])),
-        }
-    }
 }

@@ -8,7 +8,8 @@
 #        shards.sh check           whether the names here and in scripts/exceptions.txt are those of parts
 # SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test. FUZZ_SECONDS: how long
 # each target of the fuzzer runs. ENDURANCE_STEPS, ENDURANCE_KILLS: how many steps and kills the tests of endurance.
-# STAGER_KILLS: how often a stager is killed.
+# STAGER_KILLS: how often a stager is killed. FORWARD_FAULTS: how often a forward, a gate and the way between them are
+# killed or cut.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -56,6 +57,7 @@ under_mpi=(--test suite -- mpi:: fortran:: refined::)
 failures=(--test failures)
 endurance=(--test endurance -- --nocapture)
 stager=(--test suite -- staging::a_killed_stager)
+forwarding=(--test suite -- forwarding:: --nocapture)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
 file_suites=(--test suite file_exchange::)
@@ -106,6 +108,7 @@ shard_endurance() {
     FLEXPATH_ENDURANCE_STEPS=${ENDURANCE_STEPS:-1000000} FLEXPATH_ENDURANCE_KILLS=${ENDURANCE_KILLS:-1000} \
         tests "${endurance[@]}"
     FLEXPATH_STAGER_KILLS=${STAGER_KILLS:-100} tests "${stager[@]}"
+    FLEXPATH_FORWARD_FAULTS=${FORWARD_FAULTS:-50} tests "${forwarding[@]}"
 }
 shard_c-checkers() {
     install valgrind

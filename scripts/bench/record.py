@@ -29,6 +29,7 @@ BENCHES = [
     ("lammps", "What publishing costs LAMMPS", "make bench-lammps"),
     ("opening", "Opening under MPI", "make bench-mpi"),
     ("staging", "A stream through a stager", "make bench-staging"),
+    ("forwarding", "A stream from one network to another", "make bench-forwarding"),
 ]
 
 

@@ -146,21 +146,23 @@ impl Frame {
 
     /// Reads what the header is of, and the gap behind it.
     pub(crate) fn read_meta(&self, from: &mut impl Read) -> io::Result<Vec<u8>> {
-        read_padded(from, u64::from(self.meta_bytes), self.data_offset() - HEADER_BYTES as u64)
+        let (mut meta, padded) = (Vec::new(), self.data_offset() - HEADER_BYTES as u64);
+        read_padded(from, (u64::from(self.meta_bytes), padded), &mut meta)?;
+        Ok(meta)
     }
 
-    /// Reads the data, and the gap behind it.
-    pub(crate) fn read_data(&self, from: &mut impl Read) -> io::Result<Vec<u8>> {
-        read_padded(from, self.data_bytes, self.data_bytes.next_multiple_of(ALIGNMENT))
+    /// Reads the data into this memory, and the gap behind it.
+    pub(crate) fn read_data(&self, from: &mut impl Read, data: &mut Vec<u8>) -> io::Result<()> {
+        read_padded(from, (self.data_bytes, self.data_bytes.next_multiple_of(ALIGNMENT)), data)
     }
 }
 
 /// So many bytes of as many as are there with their gap. As much memory is asked for as bytes come, whatever a header says.
-fn read_padded(from: &mut impl Read, len: u64, padded: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    if from.take(padded).read_to_end(&mut bytes)? as u64 != padded {
+fn read_padded(from: &mut impl Read, (len, padded): (u64, u64), bytes: &mut Vec<u8>) -> io::Result<()> {
+    bytes.clear();
+    if from.take(padded).read_to_end(bytes)? as u64 != padded {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     bytes.truncate(len as usize);
-    Ok(bytes)
+    Ok(())
 }

@@ -45,12 +45,21 @@ impl<R: Read> RecordSequence<R> {
     /// # Errors
     /// As [`RecordSequence::step`].
     pub fn block(&mut self) -> Result<Option<(BlockHead, Vec<u8>)>, SpoolError> {
+        let mut bytes = Vec::new();
+        Ok(self.block_in(&mut bytes)?.map(|head| (head, bytes)))
+    }
+
+    /// The same, with its bytes in place of what is in that memory: memory that was used before costs no new pages.
+    ///
+    /// # Errors
+    /// As [`RecordSequence::step`].
+    pub fn block_in(&mut self, bytes: &mut Vec<u8>) -> Result<Option<BlockHead>, SpoolError> {
         let Some((step, variables, blocks)) = self.open else { return Ok(None) };
         let Some((frame, meta)) = self.frame()? else { return Err(self.damaged(Damage::Cut("a step"))) };
         let found = match frame.kind {
             Kind::Step => Err(unended()),
             Kind::End => check_end(&meta, step, blocks).map(|()| None),
-            Kind::Block => self.data(&frame, &meta, variables)?.map(Some),
+            Kind::Block => self.data((&frame, &meta), variables, bytes)?.map(Some),
         };
         let found = found.map_err(|damage| self.damaged(damage))?;
         self.passed(&frame);
@@ -60,13 +69,13 @@ impl<R: Read> RecordSequence<R> {
 
     fn data(
         &mut self,
-        frame: &Frame,
-        meta: &[u8],
+        (frame, meta): (&Frame, &[u8]),
         variables: usize,
-    ) -> Result<Result<(BlockHead, Vec<u8>), Damage>, SpoolError> {
-        let data = frame.read_data(&mut self.from).map_err(|error| self.failed(error, "a block"))?;
+        bytes: &mut Vec<u8>,
+    ) -> Result<Result<BlockHead, Damage>, SpoolError> {
+        frame.read_data(&mut self.from, bytes).map_err(|error| self.failed(error, "a block"))?;
         let head = BlockHead::decode(meta).and_then(|head| check_block(&head, variables).map(|()| head));
-        Ok(head.and_then(|head| frame.check_data(&data).map(|()| (head, data))))
+        Ok(head.and_then(|head| frame.check_data(bytes).map(|()| head)))
     }
 
     /// The next header and what it is of; none where nothing follows.

@@ -161,7 +161,7 @@ fn take(
             Some(_) => {
                 let without = || io::Error::new(io::ErrorKind::InvalidData, "a step came before its opening");
                 let opened = opened.ok_or_else(without)?;
-                let received = Received::read(connection, opened, gate.options.memory.0)?;
+                let received = Received::read(connection, opened, gate.options.memory.0, &inflow.spare)?;
                 inflow.publish(gate, received, opened, subscribers).map_err(Parting::Ended)?;
             }
         }

@@ -9,7 +9,7 @@ use fp_core::connection::Connection;
 
 use super::Gate;
 use super::outlet::Outlet;
-use super::received::{Opened, Received};
+use super::received::{Opened, Received, Spare};
 use super::taken::Taken;
 use crate::crossing::{Mark, Note};
 use crate::failure::Failure;
@@ -49,6 +49,8 @@ pub(super) struct Inflow {
     pub(super) stream: String,
     state: Mutex<State>,
     changed: Condvar,
+    /// Memory for what comes next.
+    pub(super) spare: Arc<Spare>,
     /// Where it is published.
     outlet: Mutex<Option<Outlet>>,
 }
@@ -60,7 +62,7 @@ impl Inflow {
     pub(super) fn new(stream: &str) -> Self {
         let state = State { away: Some(Instant::now()), ..State::default() };
         let (state, changed, outlet) = (Mutex::new(state), Condvar::new(), Mutex::default());
-        Self { stream: stream.to_owned(), state, changed, outlet }
+        Self { stream: stream.to_owned(), state, changed, spare: Arc::default(), outlet }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

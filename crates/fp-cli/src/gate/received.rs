@@ -1,6 +1,8 @@
 //! A step as it came over the connection.
 
+use std::collections::VecDeque;
 use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fp_core::connection::Connection;
 use fp_core::{Epoch, Rank};
@@ -8,10 +10,37 @@ use fp_spool::{BlockHead, RecordSequence, StepHead};
 
 use crate::crossing::Mark;
 
+/// Memory of blocks that were published. Those of the next step, which come in the same order, are as long. New pages
+/// would cost as much as their bytes on the way.
+#[derive(Default)]
+pub(super) struct Spare(Mutex<VecDeque<Vec<u8>>>);
+
 /// A step, whole and checked.
 pub(super) struct Received {
     pub(super) head: StepHead,
     pub(super) blocks: Vec<(BlockHead, Vec<u8>)>,
+    spare: Arc<Spare>,
+}
+
+impl Spare {
+    fn take(&self) -> Vec<u8> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop_front().unwrap_or_default()
+    }
+
+    /// It was not needed.
+    fn give_back(&self, memory: Vec<u8>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_front(memory);
+    }
+}
+
+/// Its memory is spare then: two steps of each stream are on their way, and no more is kept.
+impl Drop for Received {
+    fn drop(&mut self) {
+        let mut spare = self.spare.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of a step with more blocks no more is kept than for this one.
+        spare.truncate(self.blocks.len());
+        spare.extend(self.blocks.drain(..).map(|(_, bytes)| bytes));
+    }
 }
 
 /// What is known of the opening that a step is of.
@@ -27,7 +56,12 @@ impl Received {
     }
 
     /// Reads the step that begins now.
-    pub(super) fn read(connection: &Connection, opened: Opened, limit_bytes: u64) -> io::Result<Self> {
+    pub(super) fn read(
+        connection: &Connection,
+        opened: Opened,
+        limit_bytes: u64,
+        spare: &Arc<Spare>,
+    ) -> io::Result<Self> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
         let mut records = RecordSequence::new(connection);
         let head = records.step().map_err(io::Error::other)?;
@@ -36,7 +70,8 @@ impl Received {
             return Err(invalid(format!("step {} is of another opening than was said", head.step)));
         }
         let (mut blocks, mut len_bytes) = (Vec::new(), 0u64);
-        while let Some((block, bytes)) = records.block().map_err(io::Error::other)? {
+        let mut bytes = spare.take();
+        while let Some(block) = records.block_in(&mut bytes).map_err(io::Error::other)? {
             len_bytes = len_bytes.saturating_add(bytes.len() as u64);
             if len_bytes > limit_bytes {
                 return Err(invalid(format!(
@@ -50,8 +85,9 @@ impl Received {
                     "step {step} has a block of rank {rank}, and there are {ranks}"
                 )));
             }
-            blocks.push((block, bytes));
+            blocks.push((block, std::mem::replace(&mut bytes, spare.take())));
         }
-        Ok(Self { head, blocks })
+        spare.give_back(bytes);
+        Ok(Self { head, blocks, spare: spare.clone() })
     }
 }

@@ -6,11 +6,13 @@
 
 pub(crate) mod dialled;
 mod listening;
+mod parts;
 
 pub use crate::error::connection::ConnectionError;
 pub use listening::ConnectionListener;
 
 use crate::connection::dialled::Unmet;
+use crate::connection::parts::{PART_BYTES, Parts};
 use fp_transport::{FrameLimits, InFrame, Link, LinkError, OutFrame, Payload, TlsOptions, Token};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -33,9 +35,6 @@ const SIGN_OF_LIFE: Duration = Duration::from_millis(2500);
 
 /// How soon a wait sees that the connection was closed meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// Bytes are sent in parts of this length: they stay in a core's cache between the copy and the system's.
-const PART_BYTES: usize = 256 << 10;
 
 /// Bytes that may wait to be sent.
 const WAITING_BYTES: u64 = 1 << 20;
@@ -70,6 +69,7 @@ struct Shared {
     descriptor: OwnedFd,
     peer: String,
     is_closed: AtomicBool,
+    parts: Arc<Parts>,
 }
 
 impl Connection {
@@ -100,7 +100,8 @@ impl Connection {
         link.set_send_limit_bytes(WAITING_BYTES);
         let descriptor = link.as_fd().try_clone_to_owned()?;
         let is_closed = AtomicBool::new(false);
-        let shared = Arc::new(Shared { link: Mutex::new(link), descriptor, peer, is_closed });
+        let shared =
+            Arc::new(Shared { link: Mutex::new(link), descriptor, peer, is_closed, parts: Arc::default() });
         let (alive, dropped) = channel();
         let of_thread = shared.clone();
         std::thread::Builder::new().name("flexpath-alive".to_owned()).spawn(move || {
@@ -175,7 +176,7 @@ impl Write for &Connection {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let part = &bytes[..bytes.len().min(PART_BYTES)];
         if !part.is_empty() {
-            let body = vec![Payload::from_owner(part.to_vec())];
+            let body = vec![Payload::from_owner(self.shared.parts.copy_of(part))];
             self.shared.send(OutFrame::default().with_body(body))?;
         }
         Ok(part.len())
@@ -256,6 +257,7 @@ impl Shared {
 
     /// Queues it as soon as there is room.
     fn send(&self, frame: OutFrame) -> io::Result<()> {
+        self.check_open()?;
         loop {
             {
                 let mut link = self.link();
@@ -282,12 +284,17 @@ impl Shared {
         }
     }
 
+    fn check_open(&self) -> io::Result<()> {
+        match self.is_closed.load(Ordering::Relaxed) {
+            true => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "it was closed here")),
+            false => Ok(()),
+        }
+    }
+
     /// Waits, while others may use the link. Who writes waits as long as who reads hears of the other end.
     fn wait(&self, events: PollFlags, deadline: Option<Instant>) -> io::Result<()> {
         loop {
-            if self.is_closed.load(Ordering::Relaxed) {
-                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "it was closed here"));
-            }
+            self.check_open()?;
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 self.is_closed.store(true, Ordering::Relaxed);
                 let why = format!("nothing was heard of it for {SILENCE:?}");

@@ -15,6 +15,7 @@ mod bytes;
 mod called;
 mod collectives;
 mod conditions;
+mod connections;
 mod copies;
 mod derive_budget;
 mod derived;

@@ -35,6 +35,21 @@ fn blocks_that_are_not_wanted_are_passed_over() {
 }
 
 #[test]
+fn memory_that_was_used_before_holds_the_block_alone() {
+    let bytes = written(&[step(0), step(1)]);
+    let (mut anew, mut again) = (RecordSequence::new(&bytes[..]), RecordSequence::new(&bytes[..]));
+    let mut memory = vec![0xee; 5];
+    while let Some(head) = anew.step().expect("whole") {
+        assert_eq!(again.step().expect("whole"), Some(head));
+        while let Some(block) = anew.block().expect("whole") {
+            let found = again.block_in(&mut memory).expect("whole");
+            assert_eq!((found, &memory), (Some(block.0), &block.1));
+        }
+        assert_eq!(again.block().expect("whole"), None);
+    }
+}
+
+#[test]
 fn a_block_of_no_variable_is_refused() {
     let mut out = Vec::new();
     let Step { head, .. } = step(0);
