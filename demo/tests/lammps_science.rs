@@ -87,6 +87,9 @@ fn run_ranks(problem: Problem, answer: &str, folder: &Path) -> bool {
         (_, Err(error)) => format!("mpirun: {error}"),
         (Ok(()), Ok(_)) => {
             let mut mpirun = Command::new("mpirun");
+            // Two runs of Open MPI that begin at one moment make the same folder there, and one of them fails.
+            let own = tempfile::tempdir().expect("a folder");
+            mpirun.env("TMPDIR", own.path());
             mpirun.args(["--oversubscribe", "--timeout", "240", "-np", &RANKS.to_string()]);
             mpirun.arg(std::env::current_exe().expect("own path")).args(["--exact", "one_rank_of_lammps"]);
             mpirun.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");

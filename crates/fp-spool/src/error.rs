@@ -68,6 +68,14 @@ pub enum SpoolError {
         /// How many there are.
         count: usize,
     },
+    /// A step is longer than whoever reads it lets it be.
+    #[error("step {step} takes more than the {limit_bytes} bytes that there are for it")]
+    TooLong {
+        /// The step.
+        step: StepId,
+        /// How many there are.
+        limit_bytes: u64,
+    },
     /// Another process writes to the file.
     #[error("another process writes to it")]
     InUse,

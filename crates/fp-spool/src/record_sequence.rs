@@ -12,14 +12,34 @@ use std::io::{ErrorKind, Read};
 pub struct RecordSequence<R: Read> {
     from: R,
     offset: u64,
-    /// The step that is being read, its variables, and its blocks so far.
-    open: Option<(StepId, usize, u32)>,
+    limit_bytes: u64,
+    open: Option<Open>,
 }
+
+/// The step that is being read.
+#[derive(Clone, Copy)]
+struct Open {
+    step: StepId,
+    variables: usize,
+    /// Its blocks so far, and their bytes.
+    blocks: u32,
+    len_bytes: u64,
+}
+
+/// What a block takes beside its bytes.
+const BLOCK_BYTES: u64 = 256;
 
 impl<R: Read> RecordSequence<R> {
     /// Reads what comes from there.
     pub fn new(from: R) -> Self {
-        Self { from, offset: 0, open: None }
+        Self { from, offset: 0, limit_bytes: u64::MAX, open: None }
+    }
+
+    /// Refuses a step whose blocks take more, before there is memory for them.
+    #[must_use]
+    pub fn with_limit_bytes(mut self, limit_bytes: u64) -> Self {
+        self.limit_bytes = limit_bytes;
+        self
     }
 
     /// The next step; none at the end. Blocks of the step before that were not read are passed over.
@@ -36,7 +56,7 @@ impl<R: Read> RecordSequence<R> {
         }
         let head = StepHead::decode(&meta).map_err(|damage| self.damaged(damage))?;
         self.passed(&frame);
-        self.open = Some((head.step, head.variables.len(), 0));
+        self.open = Some(Open { step: head.step, variables: head.variables.len(), blocks: 0, len_bytes: 0 });
         Ok(Some(head))
     }
 
@@ -54,8 +74,12 @@ impl<R: Read> RecordSequence<R> {
     /// # Errors
     /// As [`RecordSequence::step`].
     pub fn block_in(&mut self, bytes: &mut Vec<u8>) -> Result<Option<BlockHead>, SpoolError> {
-        let Some((step, variables, blocks)) = self.open else { return Ok(None) };
+        let Some(Open { step, variables, blocks, len_bytes }) = self.open else { return Ok(None) };
         let Some((frame, meta)) = self.frame()? else { return Err(self.damaged(Damage::Cut("a step"))) };
+        let len_bytes = len_bytes.saturating_add(frame.data_bytes).saturating_add(BLOCK_BYTES);
+        if frame.kind == Kind::Block && len_bytes > self.limit_bytes {
+            return Err(SpoolError::TooLong { step, limit_bytes: self.limit_bytes });
+        }
         let found = match frame.kind {
             Kind::Step => Err(unended()),
             Kind::End => check_end(&meta, step, blocks).map(|()| None),
@@ -63,7 +87,8 @@ impl<R: Read> RecordSequence<R> {
         };
         let found = found.map_err(|damage| self.damaged(damage))?;
         self.passed(&frame);
-        self.open = found.is_some().then_some((step, variables, blocks + 1));
+        let open = Open { step, variables, blocks: blocks + 1, len_bytes };
+        self.open = found.is_some().then_some(open);
         Ok(found)
     }
 

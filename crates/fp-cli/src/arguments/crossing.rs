@@ -30,7 +30,7 @@ pub(crate) struct ForwardOptions {
     #[arg(long = "as", value_name = "NAME", default_value = "{}")]
     pub(crate) forwarded: String,
     /// Steps that are under way at one time: sent, and not taken by all subscribers of the gate
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=50_000))]
     pub(crate) window: u32,
     /// Sends no more than so many bytes a second: a number, with K, M or G behind it
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
@@ -72,7 +72,7 @@ pub(crate) struct GateOptions {
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub(crate) memory: ByteCount,
     /// Keeps so many of the last steps for those who come late. `forward` holds them too, so that they outlive the gate
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=50_000))]
     pub(crate) reserve: u32,
     /// Publishes the first step of a stream when it has so many subscribers
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use fp_core::StepReader;
+use fp_core::{Epoch, StartAt, StepId, StepReader};
 
 use crate::crossing::Mark;
 
@@ -39,6 +39,8 @@ struct State<T> {
     steps: VecDeque<Step<T>>,
     /// Steps of a forward before this one that the gate has, and not all have taken.
     inherited: Vec<Mark>,
+    /// The last step that the gate had as it was connected.
+    has: Option<Mark>,
     subscribers: u32,
     other: Other,
     taken: u64,
@@ -49,6 +51,7 @@ impl<T> Default for Held<T> {
         let state = State {
             steps: VecDeque::new(),
             inherited: Vec::new(),
+            has: None,
             subscribers: 0,
             other: Other::Cut(String::new()),
             taken: 0,
@@ -62,9 +65,30 @@ impl<T> Held<T> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more, which was not sent.
+    /// One more. What a forward before this one has sent is held as well, and not sent again; what was taken of it is
+    /// let go of at once.
     pub(super) fn push(&self, mark: Mark, step: T) {
-        self.state().steps.push_back(Step { mark, step: Arc::new(step), is_sent: false });
+        let mut state = self.state();
+        let before = state.inherited.len();
+        state.inherited.retain(|inherited| *inherited != mark);
+        let is_sent = state.inherited.len() < before;
+        let is_there = state.has.is_some_and(|has| has.epoch == mark.epoch && mark.step <= has.step);
+        if is_sent || !is_there {
+            state.steps.push_back(Step { mark, step: Arc::new(step), is_sent });
+        }
+    }
+
+    /// The step before the first of that epoch that a forward which begins now should hold, if the gate has any of it.
+    pub(super) fn behind(&self, epoch: Epoch) -> Option<StartAt> {
+        let state = self.state();
+        let has = state.has.filter(|has| has.epoch == epoch)?;
+        let of_epoch = state.inherited.iter().filter(|mark| mark.epoch == epoch);
+        Some(match of_epoch.map(|mark| mark.step).min() {
+            // None is taken twice: those that were taken since are let go of.
+            Some(StepId(0)) => StartAt::OldestReserved,
+            Some(first) => StartAt::After(StepId(first.0 - 1)),
+            None => StartAt::After(has.step),
+        })
     }
 
     /// How many there are.
@@ -112,7 +136,10 @@ impl<T> Held<T> {
         let mut state = self.state();
         // What the gate has is behind what was held before it in any case.
         let known = has.and_then(|has| {
-            let is_up_to = |held: &Step<T>| held.mark.epoch == has.epoch && held.mark.step <= has.step;
+            let is_up_to = |held: &Step<T>| {
+                let is_before = held.mark.epoch == has.epoch && held.mark.step <= has.step;
+                is_before || pending.contains(&held.mark)
+            };
             state.steps.iter().rposition(is_up_to).map(|last| last + 1)
         });
         let known = known.unwrap_or(0);
@@ -126,7 +153,7 @@ impl<T> Held<T> {
         state.taken += (before - state.steps.len()) as u64;
         let is_held = |mark: &Mark| state.steps.iter().any(|held| held.mark == *mark);
         state.inherited = pending.iter().copied().filter(|mark| !is_held(mark)).collect();
-        state.other = Other::There;
+        (state.other, state.has) = (Other::There, has);
         self.changed.notify_all();
     }
 
@@ -171,7 +198,6 @@ impl<T> Held<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_core::{Epoch, StepId};
 
     fn mark(epoch: u128, step: u64) -> Mark {
         Mark { epoch: Epoch(epoch), step: StepId(step) }
@@ -207,6 +233,31 @@ mod tests {
         assert_eq!(to_send(&held), [mark(2, 2)]);
         assert!(held.taken(mark(2, 1)) && held.taken(mark(2, 2)));
         assert_eq!((held.count(), held.taken_steps()), (0, 4));
+    }
+
+    #[test]
+    fn what_is_pending_of_an_earlier_opening_is_not_sent_again() {
+        let held = held(&[mark(1, 7), mark(2, 8)]);
+        to_send(&held);
+        assert!(held.taken(mark(2, 8)));
+        held.connected(Some(mark(2, 8)), &[mark(1, 7)]);
+        assert_eq!((held.count(), to_send(&held)), (1, Vec::new()));
+    }
+
+    #[test]
+    fn a_forward_that_begins_holds_what_the_gate_would_lose() {
+        let held = held(&[]);
+        held.connected(Some(mark(1, 9)), &[mark(1, 6), mark(1, 8)]);
+        assert_eq!(held.behind(Epoch(1)), Some(StartAt::After(StepId(5))));
+        assert_eq!(held.behind(Epoch(2)), None);
+        (6..=10).for_each(|step| held.push(mark(1, step), ()));
+        assert_eq!((held.count(), to_send(&held)), (3, vec![mark(1, 10)]));
+        // The gate was killed: the next one has nothing.
+        held.connected(None, &[]);
+        assert_eq!(to_send(&held), [mark(1, 6), mark(1, 8), mark(1, 10)]);
+        let all_taken = self::held(&[]);
+        all_taken.connected(Some(mark(1, 9)), &[]);
+        assert_eq!(all_taken.behind(Epoch(1)), Some(StartAt::After(StepId(9))));
     }
 
     #[test]

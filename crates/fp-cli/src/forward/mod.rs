@@ -24,7 +24,8 @@ use crate::crossing::{Mark, Note};
 use crate::entries;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
-use crate::publisher_size::{self, LIMIT_RANKS};
+use crate::publisher_size;
+use crate::recorded_step;
 use held::{Held, Other};
 use paced::Paced;
 use passage::{Barred, Offer, Passage, Unsent};
@@ -53,9 +54,11 @@ struct Forward<'a> {
     held: Arc<Held>,
     paced: Paced,
     passage: Option<Passage>,
-    /// The opening that steps are of, how many ranks it has, and the number of the next that is not held yet.
-    opening: (Epoch, u32),
+    /// The opening that steps are of, and the number of the next that is not held yet.
+    epoch: Epoch,
     next: StepId,
+    /// How many ranks each opening has of which steps came.
+    sizes: Vec<(Epoch, u32)>,
     /// The opening that the gate was told of last over this connection.
     told: Option<Epoch>,
     /// When the gate was connected last, and what was paused for before.
@@ -91,8 +94,9 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
         held: Arc::default(),
         paced: Paced::new(options.rate.map(|rate| rate.0)),
         passage: None,
-        opening: (Epoch::default(), 0),
+        epoch: Epoch::default(),
         next: StepId(0),
+        sizes: Vec::new(),
         told: None,
         connected: None,
         has_told_end: false,
@@ -114,6 +118,13 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
 fn unique() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::process::id())
+}
+
+/// How many ranks there are at least, by the blocks of a step.
+fn least_size(step: &StepReader) -> u32 {
+    let variables = recorded_step::variables(step).unwrap_or_default();
+    let blocks = recorded_step::all_blocks(step, &variables).unwrap_or_default();
+    blocks.iter().map(|(block, ..)| block.block.rank.0.saturating_add(1)).max().unwrap_or(1)
 }
 
 impl Forward<'_> {
@@ -160,13 +171,15 @@ impl Forward<'_> {
     /// Brings an opening of the stream, and those that go on with it, to the end: which was the last, and whether its
     /// publisher was lost.
     fn bring(&mut self, epoch: Epoch) -> Result<(Epoch, Option<Failure>), Failure> {
-        let (ranks, next) = self.ask_size()?;
-        let mut source = self.subscribe(epoch)?;
-        (self.opening, self.next, self.told) = ((epoch, ranks), next, None);
+        let (mut source, epoch) = self.subscribe(epoch, None)?;
+        (self.epoch, self.next, self.told, self.sizes) = (epoch, StepId(0), None, Vec::new());
+        if let Some((ranks, next)) = self.ask_size() {
+            self.sizes.push((epoch, ranks));
+            self.next = next;
+        }
         // What the publisher has in reserve comes at once, as soon as its way is open. Then its first number counts.
-        if let NextStep::Step(step) =
-            source.next_step(if next == StepId(0) { NOTICE } else { RESERVE_PATIENCE })?
-        {
+        let patience = if self.next == StepId(0) { NOTICE } else { RESERVE_PATIENCE };
+        if let NextStep::Step(step) = source.next_step(patience)? {
             self.hold(step);
         }
         let mut ending = None;
@@ -197,14 +210,18 @@ impl Forward<'_> {
                     NextStep::NotYet => {}
                     NextStep::Ended(ended) => {
                         self.skipped += ended.skipped;
-                        ending = Some(ended.reason);
+                        if matches!(ended.reason, EndReason::Expelled { .. }) {
+                            source = self.come_again(&ended.reason)?;
+                        } else {
+                            ending = Some(ended.reason);
+                        }
                     }
                 },
             }
         }
         // The gate has closed its side: what comes next comes over another connection.
         self.passage = None;
-        let last = self.opening.0;
+        let last = self.epoch;
         match ending {
             Some(reason) if !self.is_over() && !matches!(reason, EndReason::Closed) => {
                 let (stream, ending) = (self.options.stream.clone(), reason.to_string());
@@ -223,13 +240,35 @@ impl Forward<'_> {
         }
     }
 
-    fn subscribe(&mut self, epoch: Epoch) -> Result<Subscriber, Failure> {
+    /// The publisher goes on without this subscriber, which held it up too long, and which comes again.
+    fn come_again(&mut self, reason: &EndReason) -> Result<Subscriber, Failure> {
+        let stream = &self.options.stream;
+        eprintln!(
+            "flexpath: stream {stream:?}: {reason}; it is subscribed to again. Put `flexpath stage` before this"
+        );
+        let after = self.next.0.checked_sub(1).map(|last| StartAt::After(StepId(last)));
+        let (source, epoch) = self.subscribe(self.epoch, after)?;
+        self.epoch = epoch;
+        Ok(source)
+    }
+
+    /// Subscribes behind a step, or behind what the gate has of that opening: to which opening that is now.
+    fn subscribe(&mut self, epoch: Epoch, start_at: Option<StartAt>) -> Result<(Subscriber, Epoch), Failure> {
         self.connect()?;
-        let has = self.passage.as_ref().and_then(|passage| passage.has);
-        let start_at = match has.filter(|has| has.epoch == epoch) {
-            Some(has) => StartAt::After(has.step),
-            None => StartAt::OldestReserved,
-        };
+        let start_at = start_at.or_else(|| self.held.behind(epoch)).unwrap_or(StartAt::OldestReserved);
+        let source = Subscriber::open(&self.options.stream, self.asked(start_at));
+        let source = source.map_err(Failure::publishing)?;
+        match source.epoch() {
+            // The publisher was another one already: of that the gate has nothing.
+            Some(found) if found != epoch && start_at != StartAt::OldestReserved => {
+                source.close()?;
+                self.subscribe(found, Some(StartAt::OldestReserved))
+            }
+            found => Ok((source, found.unwrap_or(epoch))),
+        }
+    }
+
+    fn asked(&mut self, start_at: StartAt) -> SubscriberOptions {
         let reserve = self.passage.as_ref().map_or(0, |passage| passage.reserve);
         self.window = self.options.window.saturating_add(reserve);
         let window = self.window;
@@ -245,7 +284,7 @@ impl Forward<'_> {
             asked = asked.with_policy(QueuePolicy::DropOldest);
         }
         self.credentials.set(&mut asked.link);
-        Subscriber::open(&self.options.stream, asked).map_err(Failure::publishing)
+        asked
     }
 
     /// Nothing where the gate listens, and why where it is away.
@@ -277,7 +316,7 @@ impl Forward<'_> {
             let offer = Offer { stream: &self.forwarded, forward: &self.name };
             let dialled = Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref());
             let opened = match dialled {
-                Ok(connection) => Passage::open(connection, &offer, &self.held),
+                Ok(connection) => Passage::open(connection, &offer, &self.held, || self.is_over()),
                 // Once it was there, it is away for a while: it may come again.
                 Err(error) if error.is_passing() || self.connected.is_some() => {
                     Err(Barred::Passing(error.to_string()))
@@ -317,16 +356,21 @@ impl Forward<'_> {
 
     /// Holds a step until it is taken at the other end.
     fn hold(&mut self, step: StepReader) {
-        let epoch = step.epoch().unwrap_or(self.opening.0);
+        self.epoch = step.epoch().unwrap_or(self.epoch);
+        if !self.sizes.iter().any(|(epoch, _)| *epoch == self.epoch) {
+            // It comes of a publisher that is there, or was just now.
+            let ranks = self.ask_size().map_or_else(|| least_size(&step), |(ranks, _)| ranks);
+            self.sizes.push((self.epoch, ranks));
+        }
         self.skipped += step.skipped();
         self.next = StepId(step.step().0 + 1);
-        self.held.push(Mark { epoch, step: step.step() }, step);
+        self.held.push(Mark { epoch: self.epoch, step: step.step() }, step);
     }
 
     /// Sends what is held and was not sent.
     fn send_all(&mut self) {
         // Those who subscribe there find the stream before its first step.
-        let next = self.held.unsent().unwrap_or(Mark { epoch: self.opening.0, step: self.next });
+        let next = self.held.unsent().unwrap_or(Mark { epoch: self.epoch, step: self.next });
         if let Err(unsent) = self.tell_opening(next) {
             return self.note_unsent(next, unsent);
         }
@@ -367,28 +411,20 @@ impl Forward<'_> {
         if self.told == Some(next.epoch) {
             return Ok(());
         }
-        if self.opening.0 != next.epoch {
-            let (ranks, _) = self.ask_size().map_err(Unsent::Read)?;
-            self.opening = (next.epoch, ranks);
-        }
+        let known = self.sizes.iter().find(|(epoch, _)| *epoch == next.epoch);
+        let Some(&(_, ranks)) = known else { return Ok(()) };
         let Some(passage) = &self.passage else {
             return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
         };
-        passage.tell(&Note::Opening { next, ranks: self.opening.1 }).map_err(Unsent::Cut)?;
+        passage.tell(&Note::Opening { next, ranks }).map_err(Unsent::Cut)?;
         self.told = Some(next.epoch);
         Ok(())
     }
 
-    /// How many ranks the publisher has, and the number of its next step.
-    fn ask_size(&self) -> Result<(u32, StepId), Failure> {
-        let (stream, awaits) = (&self.options.stream, self.options.awaits);
+    /// How many ranks the publisher has, and the number of its next step; none if nobody says it.
+    fn ask_size(&self) -> Option<(u32, StepId)> {
         let whom = (&self.rendezvous, &self.credentials);
-        let (ranks, next) = publisher_size::ask(stream, whom, awaits, || self.is_over())?;
-        if ranks > LIMIT_RANKS {
-            let why = format!("stream {stream:?} has {ranks} ranks, and {LIMIT_RANKS} at most are forwarded");
-            return Err(Failure::Usage(why));
-        }
-        Ok((ranks, next))
+        publisher_size::ask(&self.options.stream, whom, PROGRESS, || self.is_over()).ok()
     }
 
     /// How far it is, in words.

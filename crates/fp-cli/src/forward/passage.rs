@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use fp_core::StepReader;
 use fp_core::connection::{Connection, Incoming};
@@ -10,12 +11,15 @@ use fp_spool::OpenRecord;
 
 use super::held::{Held, Other};
 use super::paced::Paced;
-use crate::crossing::{Mark, Note, VERSION};
+use crate::crossing::{Note, VERSION};
 use crate::failure::Failure;
 use crate::recorded_step;
 
 /// Bytes of small parts that are sent together.
 const GATHERED_BYTES: usize = 64 << 10;
+
+/// How long a gate may take to answer an offer.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no passage.
 pub(super) enum Barred {
@@ -36,8 +40,6 @@ pub(super) struct Offer<'a> {
 pub(super) struct Passage {
     connection: Arc<Connection>,
     hearing: Option<JoinHandle<()>>,
-    /// The last step that the gate has.
-    pub(super) has: Option<Mark>,
     /// How many it keeps in any case.
     pub(super) reserve: u32,
 }
@@ -52,7 +54,12 @@ pub(super) enum Unsent {
 
 impl Passage {
     /// Offers the stream over a new connection.
-    pub(super) fn open(connection: Connection, offer: &Offer<'_>, held: &Arc<Held>) -> Result<Self, Barred> {
+    pub(super) fn open(
+        connection: Connection,
+        offer: &Offer<'_>,
+        held: &Arc<Held>,
+        is_over: impl Fn() -> bool,
+    ) -> Result<Self, Barred> {
         let cut = |error: io::Error| Barred::Passing(error.to_string());
         let nonsense = |error: io::Error| match error.kind() == io::ErrorKind::InvalidData {
             true => Barred::Lasting(Failure::Gate(error.to_string())),
@@ -65,16 +72,18 @@ impl Passage {
             subscribers: held.subscribers(),
         };
         offered.tell(&connection).map_err(cut)?;
-        let (has, pending, reserve) = match hear(&connection).map_err(nonsense)? {
-            Some(Note::Welcome { has, pending, reserve }) => (has, pending, reserve),
-            Some(Note::Refused { why, again: true }) => return Err(Barred::Passing(why)),
-            Some(Note::Refused { why, again: false }) => return Err(Barred::Lasting(Failure::Gate(why))),
-            Some(_) => {
-                let why = "it answers an offer with something else; is it a gate of another version?";
-                return Err(Barred::Lasting(Failure::Gate(why.to_owned())));
-            }
-            None => return Err(Barred::Passing("it closed the connection".to_owned())),
-        };
+        let began = Instant::now();
+        let (has, pending, reserve) =
+            match hear(&connection, &|| is_over() || began.elapsed() >= PATIENCE).map_err(nonsense)? {
+                Some(Note::Welcome { has, pending, reserve }) => (has, pending, reserve),
+                Some(Note::Refused { why, again: true }) => return Err(Barred::Passing(why)),
+                Some(Note::Refused { why, again: false }) => return Err(Barred::Lasting(Failure::Gate(why))),
+                Some(_) => {
+                    let why = "it answers an offer with something else; is it a gate of another version?";
+                    return Err(Barred::Lasting(Failure::Gate(why.to_owned())));
+                }
+                None => return Err(Barred::Passing("it closed the connection".to_owned())),
+            };
         held.connected(has, &pending);
         let connection = Arc::new(connection);
         let (of_thread, told) = (connection.clone(), held.clone());
@@ -82,7 +91,7 @@ impl Passage {
             .name("hear the gate".to_owned())
             .spawn(move || told.note_other(follow(&of_thread, &told)))
             .map_err(|error| Barred::Passing(error.to_string()))?;
-        Ok(Self { connection, hearing: Some(hearing), has, reserve })
+        Ok(Self { connection, hearing: Some(hearing), reserve })
     }
 
     /// Says something.
@@ -111,7 +120,7 @@ impl Passage {
 /// What the gate says, until it says no more.
 fn follow(connection: &Connection, held: &Held) -> Other {
     loop {
-        match hear(connection) {
+        match hear(connection, &|| false) {
             Ok(Some(Note::Taken(mark))) if held.taken(mark) => {}
             Ok(Some(Note::Taken(mark))) => {
                 return Other::Refuses(format!(
@@ -136,8 +145,8 @@ fn follow(connection: &Connection, held: &Held) -> Other {
 }
 
 /// The next note; a gate sends no bytes.
-fn hear(connection: &Connection) -> io::Result<Option<Note>> {
-    match connection.incoming()? {
+fn hear(connection: &Connection, is_over: &dyn Fn() -> bool) -> io::Result<Option<Note>> {
+    match connection.incoming_until(is_over)? {
         None => Ok(None),
         Some(Incoming::Note(note)) => Note::read(&note).map(Some),
         Some(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "a gate sends no bytes")),

@@ -3,16 +3,21 @@
 use std::io;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use fp_core::connection::{Connection, Incoming};
 use fp_core::{Epoch, stream_name_fits};
 
 use super::Gate;
-use super::inflow::{Inflow, Taker};
+use super::inflow::{Inflow, Offer, Reception};
 use super::received::{Opened, Received};
 use crate::crossing::{Note, VERSION};
 use crate::failure::Failure;
+use crate::interrupt::NOTICE;
 use crate::publisher_size::LIMIT_RANKS;
+
+/// How long an offer, the end of who is refused, and what is still to be said are awaited.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Why nothing more is taken over a connection.
 enum Parting {
@@ -34,9 +39,8 @@ impl From<io::Error> for Parting {
 }
 
 /// Serves one connection to its end.
-pub(super) fn serve(gate: &Arc<Gate>, connection: Connection) {
-    let connection = Arc::new(connection);
-    if let Err(error) = offered(gate, &connection)
+pub(super) fn serve(gate: &Arc<Gate>, connection: &Arc<Connection>) {
+    if let Err(error) = offered(gate, connection)
         && !gate.is_over()
     {
         eprintln!("flexpath: {} is turned away: {error}", connection.peer());
@@ -45,8 +49,7 @@ pub(super) fn serve(gate: &Arc<Gate>, connection: Connection) {
 
 /// Hears the offer, and takes the stream.
 fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
-    let invalid = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
-    let Some(Note::Offer { version, stream, forward, subscribers }) = note(connection)? else {
+    let Some(Note::Offer { version, stream, forward, subscribers }) = offer(connection)? else {
         return Err(invalid("it offers no stream"));
     };
     if version != VERSION {
@@ -57,28 +60,37 @@ fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
         Ok(inflow) => inflow,
         Err(why) => return refuse(connection, &why, false),
     };
-    let (number, welcome) = match inflow.connect(&forward, connection, gate.options.reserve) {
+    let offer = Offer { forward: &forward, subscribers };
+    let (number, welcome) = match inflow.connect(&offer, connection, gate.options.reserve) {
         Ok(connected) => connected,
-        Err(Taker(peer)) => {
-            let why = format!("stream {stream:?} is brought by another already, from {peer}");
-            return refuse(connection, &why, true);
-        }
+        Err(why) => return refuse(connection, &why, true),
     };
     let parted = thread::scope(|scope| {
-        let told = scope.spawn(|| -> io::Result<()> {
-            welcome.tell(connection)?;
-            while let Some(note) = inflow.next_note(number) {
-                note.tell(connection)?;
-            }
-            Ok(())
-        });
-        let parted = take(gate, &inflow, connection, subscribers);
+        let telling = scope.spawn(|| tell(&inflow, connection, number, &welcome));
+        let parted = take(gate, &inflow, connection, number);
         inflow.disconnect(number);
-        // What it could not tell is told over the next connection.
-        let _ = told.join();
+        let began = Instant::now();
+        while !telling.is_finished() && began.elapsed() < PATIENCE {
+            thread::sleep(NOTICE / 8);
+        }
+        if !telling.is_finished() || matches!(parted, Err(Parting::Lost(_))) {
+            connection.close();
+        }
         parted
     });
     part(gate, &inflow, connection, parted)
+}
+
+/// Says what is to be said over a connection. One over which nothing can be said is closed: what was not said is told
+/// over the next one.
+fn tell(inflow: &Inflow, connection: &Connection, number: u64, welcome: &Note) {
+    let mut told = welcome.tell(connection);
+    while let (Ok(()), Some(note)) = (&told, inflow.next_note(number)) {
+        told = note.tell(connection);
+    }
+    if told.is_err() {
+        connection.close();
+    }
 }
 
 /// Takes leave of who brought a stream.
@@ -128,7 +140,7 @@ fn take(
     gate: &Arc<Gate>,
     inflow: &Arc<Inflow>,
     connection: &Connection,
-    subscribers: u32,
+    number: u64,
 ) -> Result<bool, Parting> {
     let mut opened: Option<Opened> = None;
     loop {
@@ -137,7 +149,7 @@ fn take(
             Some(Incoming::Note(bytes)) => match Note::read(&bytes)? {
                 Note::Opening { next, ranks } => {
                     let checked = checked(next.epoch, ranks)?;
-                    inflow.open(gate, checked, next.step, subscribers).map_err(Parting::Ended)?;
+                    inflow.open(gate, checked, next.step).map_err(Parting::Ended)?;
                     opened = Some(checked);
                 }
                 Note::Ended => {
@@ -153,16 +165,17 @@ fn take(
                 | Note::Refused { .. }
                 | Note::Taken(_)
                 | Note::Subscribers(_) => {
-                    return Err(
-                        io::Error::new(io::ErrorKind::InvalidData, "it says what is not its to say").into()
-                    );
+                    return Err(invalid("it says what is not its to say").into());
                 }
             },
             Some(_) => {
-                let without = || io::Error::new(io::ErrorKind::InvalidData, "a step came before its opening");
-                let opened = opened.ok_or_else(without)?;
+                let opened = opened.ok_or_else(|| invalid("a step came before its opening"))?;
                 let received = Received::read(connection, opened, gate.options.memory.0, &inflow.spare)?;
-                inflow.publish(gate, received, opened, subscribers).map_err(Parting::Ended)?;
+                let received = inflow.publish(gate, received, opened, number).map_err(Parting::Ended)?;
+                if received == Reception::Late {
+                    let why = "another connection has taken its place";
+                    return Err(Parting::Lost(io::Error::new(io::ErrorKind::ConnectionAborted, why)));
+                }
             }
         }
     }
@@ -171,34 +184,41 @@ fn take(
 fn checked(epoch: Epoch, ranks: u32) -> io::Result<Opened> {
     match (1..=LIMIT_RANKS).contains(&ranks) {
         true => Ok(Opened { epoch, ranks }),
-        false => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("its stream has {ranks} ranks, and {LIMIT_RANKS} at most are published"),
-        )),
-    }
-}
-
-/// The next note.
-fn note(connection: &Connection) -> io::Result<Option<Note>> {
-    match connection.incoming()? {
-        None => Ok(None),
-        Some(Incoming::Note(bytes)) => Note::read(&bytes).map(Some),
-        Some(_) => {
-            Err(io::Error::new(io::ErrorKind::InvalidData, "it sends bytes before it offers a stream"))
+        false => {
+            let why = format!("its stream has {ranks} ranks, and {LIMIT_RANKS} at most are published");
+            Err(invalid(&why))
         }
     }
 }
 
-/// Says why not, and leaves it to the other end to close.
+/// What it says first.
+fn offer(connection: &Connection) -> io::Result<Option<Note>> {
+    let began = Instant::now();
+    match connection.incoming_until(&|| began.elapsed() >= PATIENCE)? {
+        None => Ok(None),
+        Some(Incoming::Note(bytes)) => Note::read(&bytes).map(Some),
+        Some(_) => Err(invalid("it sends bytes before it offers a stream")),
+    }
+}
+
+/// Says why not, and leaves it for a while to the other end to close.
 fn refuse(connection: &Connection, why: &str, again: bool) -> io::Result<()> {
     Note::Refused { why: why.to_owned(), again }.tell(connection)?;
-    while let Some(incoming) = connection.incoming()? {
+    let began = Instant::now();
+    let is_over = || began.elapsed() >= PATIENCE;
+    // It would not hear that if what it sent before were not read.
+    while !is_over()
+        && let Some(incoming) = connection.incoming_until(&is_over)?
+    {
         if incoming == Incoming::Bytes {
-            // What was on its way when that was said.
             io::Read::read(&mut &*connection, &mut vec![0; 64 << 10])?;
         }
     }
     Ok(())
+}
+
+fn invalid(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
 /// Whether a stream may have that name.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fp_core::StepId;
 use fp_core::connection::Connection;
+use fp_core::{Epoch, StepId};
 
 use super::Gate;
 use super::outlet::Outlet;
@@ -39,7 +39,11 @@ struct State {
     pending: Vec<Mark>,
     /// What is to be said over the connection.
     untold: VecDeque<Note>,
+    /// How many subscribe to it: as was offered, until they are counted.
     subscribers: u32,
+    is_counted: bool,
+    /// The opening that has ended last.
+    ended: Option<Epoch>,
     /// What leaves hold of steps from now on was not taken.
     is_over: bool,
 }
@@ -55,8 +59,21 @@ pub(super) struct Inflow {
     outlet: Mutex<Option<Outlet>>,
 }
 
-/// Why a stream is not taken from somebody.
-pub(super) struct Taker(pub(super) String);
+/// A stream as it is offered.
+pub(super) struct Offer<'a> {
+    pub(super) forward: &'a str,
+    /// How many had subscribed when that was heard last.
+    pub(super) subscribers: u32,
+}
+
+/// How a step fared that came.
+#[derive(PartialEq, Eq)]
+pub(super) enum Reception {
+    /// It is handed to those who publish it, or was before.
+    Handed,
+    /// It came over a connection that another one has replaced.
+    Late,
+}
 
 impl Inflow {
     pub(super) fn new(stream: &str) -> Self {
@@ -69,37 +86,47 @@ impl Inflow {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn outlet(&self) -> MutexGuard<'_, Option<Outlet>> {
+        self.outlet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Whether nobody has brought it for so long.
     pub(super) fn is_left(&self, awaits: Duration) -> bool {
         self.state().away.is_some_and(|since| since.elapsed() >= awaits)
     }
 
     /// It comes over that connection from now on: which number that has, and what is answered. The same forward takes
-    /// the place of its own connection before; another one awaits its end.
+    /// the place of its own connection before, and of any that is cut; else why not.
     pub(super) fn connect(
         &self,
-        forward: &str,
+        offer: &Offer<'_>,
         connection: &Arc<Connection>,
         reserve: u32,
-    ) -> Result<(u64, Note), Taker> {
+    ) -> Result<(u64, Note), String> {
         let mut state = self.state();
         if state.is_over {
-            return Err(Taker("a gate that ends it just now".to_owned()));
+            return Err(format!("stream {:?} is being ended there", self.stream));
         }
         if let Some(line) = &state.line {
-            if line.forward != forward {
-                return Err(Taker(line.connection.peer().to_owned()));
+            if line.forward != offer.forward && !line.connection.is_cut() {
+                let (stream, peer) = (&self.stream, line.connection.peer());
+                return Err(format!("stream {stream:?} is brought by another already, from {peer}"));
             }
             line.connection.close();
         }
         state.lines += 1;
-        let (number, forward, connection) = (state.lines, forward.to_owned(), connection.clone());
+        let (number, forward, connection) = (state.lines, offer.forward.to_owned(), connection.clone());
         state.line = Some(Line { number, forward, connection });
         state.away = None;
         // Who comes anew is told how it stands, and hears no more of what was to be said before.
         state.untold.clear();
-        let subscribers = state.subscribers;
-        state.untold.push_back(Note::Subscribers(subscribers));
+        match state.is_counted {
+            true => {
+                let subscribers = state.subscribers;
+                state.untold.push_back(Note::Subscribers(subscribers));
+            }
+            false => state.subscribers = state.subscribers.max(offer.subscribers),
+        }
         Ok((number, Note::Welcome { has: state.has, pending: state.pending.clone(), reserve }))
     }
 
@@ -128,69 +155,79 @@ impl Inflow {
         }
     }
 
-    fn tell(&self, note: Note) {
+    /// Changes what holds, and says what is to be said of it: together, so that a new connection hears it once.
+    fn tell(&self, change: impl FnOnce(&mut State) -> Option<Note>) {
         let mut state = self.state();
-        if state.line.is_some() {
-            state.untold.push_back(note);
-        }
+        let note = change(&mut state);
+        let note = note.filter(|_| state.line.is_some() && !state.is_over);
+        state.untold.extend(note);
         drop(state);
         self.changed.notify_all();
     }
 
     /// All have taken that step.
     pub(super) fn taken(&self, mark: Mark) {
-        let mut state = self.state();
-        if state.is_over {
-            return;
-        }
-        state.pending.retain(|pending| *pending != mark);
-        drop(state);
-        self.tell(Note::Taken(mark));
+        self.tell(|state| {
+            if state.is_over {
+                return None;
+            }
+            state.pending.retain(|pending| *pending != mark);
+            Some(Note::Taken(mark))
+        });
     }
 
     /// So many subscribe to it now.
     pub(super) fn note_subscribers(&self, subscribers: u32) {
-        let mut state = self.state();
-        let is_new = std::mem::replace(&mut state.subscribers, subscribers) != subscribers;
-        drop(state);
-        if is_new {
-            self.tell(Note::Subscribers(subscribers));
-        }
+        self.tell(|state| {
+            let is_new = !state.is_counted || state.subscribers != subscribers;
+            (state.subscribers, state.is_counted) = (subscribers, true);
+            is_new.then_some(Note::Subscribers(subscribers))
+        });
     }
 
-    /// Opens the stream, if it is not open: those who subscribe find it before its first step.
+    /// Opens the stream, if it is not open: those who subscribe find it before its first step. An opening that has ended
+    /// is none any more.
     pub(super) fn open(
         self: &Arc<Self>,
         gate: &Arc<Gate>,
         opened: Opened,
         first: StepId,
-        subscribers: u32,
     ) -> Result<(), Failure> {
-        let mut outlet = self.outlet.lock().unwrap_or_else(PoisonError::into_inner);
-        if outlet.is_none() {
+        let mut outlet = self.outlet();
+        let (has_ended, subscribers) = {
+            let state = self.state();
+            (state.ended == Some(opened.epoch), state.subscribers)
+        };
+        if outlet.is_none() && !has_ended {
             *outlet = Some(Outlet::open(gate, self, opened.ranks, first, subscribers)?);
         }
         Ok(())
     }
 
-    /// Publishes a step that has come; waits until it is a rank's next.
+    /// Publishes a step that has come over that connection; waits until it is a rank's next.
     pub(super) fn publish(
         self: &Arc<Self>,
         gate: &Arc<Gate>,
         received: Received,
         opened: Opened,
-        subscribers: u32,
-    ) -> Result<(), Failure> {
-        let mut outlet = self.outlet.lock().unwrap_or_else(PoisonError::into_inner);
+        number: u64,
+    ) -> Result<Reception, Failure> {
+        let mut outlet = self.outlet();
         let mark = received.mark();
-        let is_there = |has: Mark| has.epoch == mark.epoch && mark.step <= has.step;
-        if self.state().has.is_some_and(is_there) {
-            // Over the connection before it came to its end after all.
-            return Ok(());
-        }
         let goes_on = |outlet: &Outlet| {
             outlet.ranks == opened.ranks
                 && (outlet.next.0..outlet.next.0.saturating_add(LIMIT_GAP)).contains(&mark.step.0)
+        };
+        let subscribers = {
+            let state = self.state();
+            if state.line.as_ref().is_none_or(|line| line.number != number) {
+                return Ok(Reception::Late);
+            }
+            let is_there = |has: Mark| has.epoch == mark.epoch && mark.step <= has.step;
+            if state.has.is_some_and(is_there) {
+                return Ok(Reception::Handed);
+            }
+            state.subscribers
         };
         if outlet.as_ref().is_some_and(|outlet| !goes_on(outlet))
             && let Some(before) = outlet.take()
@@ -201,13 +238,18 @@ impl Inflow {
             Some(open) => open,
             None => outlet.insert(Outlet::open(gate, self, opened.ranks, mark.step, subscribers)?),
         };
-        let taken = Arc::new(Taken::new(self, mark, opened.ranks));
-        let mut state = self.state();
-        state.pending.push(mark);
-        state.has = Some(mark);
-        drop(state);
+        let taken = Arc::new(Taken::new(self, mark, opened.ranks, &open.is_void));
+        {
+            // Whoever comes now is told that it is here, or sends it: not both.
+            let mut state = self.state();
+            if state.line.as_ref().is_none_or(|line| line.number != number) {
+                return Ok(Reception::Late);
+            }
+            state.pending.push(mark);
+            state.has = Some(mark);
+        }
         if open.hand(received, taken) {
-            return Ok(());
+            return Ok(Reception::Handed);
         }
         // A rank has ended, and knows why.
         let ended = outlet.take().map_or(Ok(()), Outlet::finish);
@@ -217,16 +259,21 @@ impl Inflow {
 
     /// The stream has ended: its subscribers are told, when they have taken all. Then whoever brought it is.
     pub(super) fn end(&self) -> Result<(), Failure> {
-        let outlet = self.outlet.lock().unwrap_or_else(PoisonError::into_inner).take();
-        outlet.map_or(Ok(()), Outlet::finish)?;
-        self.tell(Note::Ended);
+        // Who comes meanwhile waits for that.
+        let mut outlet = self.outlet();
+        {
+            let mut state = self.state();
+            state.ended = state.has.map(|has| has.epoch).or(state.ended);
+        }
+        outlet.take().map_or(Ok(()), Outlet::finish)?;
+        self.tell(|_| Some(Note::Ended));
         Ok(())
     }
 
     /// Nothing more is said to whoever brings it, and what is given up from now on was not taken.
     pub(super) fn give_up(&self) {
         let mut state = self.state();
-        state.is_over = true;
+        (state.is_over, state.away) = (true, None);
         if let Some(line) = state.line.take() {
             line.connection.close();
         }

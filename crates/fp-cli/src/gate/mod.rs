@@ -12,10 +12,10 @@ mod taken;
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use fp_core::TlsOptions;
-use fp_core::connection::{ConnectionError, ConnectionListener};
+use fp_core::connection::{Connection, ConnectionError, ConnectionListener};
 use fp_core::rendezvous::Rendezvous;
 
 use crate::arguments::GateOptions;
@@ -96,18 +96,21 @@ impl Gate {
     }
 
     fn watch(self: &Arc<Self>, mut listener: ConnectionListener) -> Result<(), Failure> {
-        let mut arrivals: Vec<thread::JoinHandle<()>> = Vec::new();
+        let mut arrivals: Vec<(Arc<Connection>, JoinHandle<()>)> = Vec::new();
+        let mut endings: Vec<JoinHandle<()>> = Vec::new();
         while !self.is_over() {
-            arrivals.retain(|arrival| !arrival.is_finished());
+            arrivals.retain(|(_, arrival)| !arrival.is_finished());
+            endings.retain(|ending| !ending.is_finished());
             if let Some(connection) = listener.accept(NOTICE).map_err(Failure::Connection)? {
                 // Who finds no room is closed on, and comes again.
                 if arrivals.len() < LIMIT_CONNECTIONS {
-                    let gate = self.clone();
+                    let (gate, connection) = (self.clone(), Arc::new(connection));
                     let named = thread::Builder::new().name("gate".to_owned());
-                    arrivals.push(named.spawn(move || arrival::serve(&gate, connection))?);
+                    let served = connection.clone();
+                    arrivals.push((connection, named.spawn(move || arrival::serve(&gate, &served))?));
                 }
             }
-            self.sweep();
+            self.sweep(&mut endings)?;
             let inflows = self.inflows();
             if self.options.once && inflows.open.is_empty() && inflows.ended > 0 {
                 break;
@@ -115,24 +118,32 @@ impl Gate {
         }
         let open: Vec<Arc<Inflow>> = self.inflows().open.values().cloned().collect();
         open.iter().for_each(|inflow| inflow.give_up());
-        arrivals.into_iter().for_each(|arrival| drop(arrival.join()));
+        arrivals.iter().for_each(|(connection, _)| connection.close());
+        let threads = arrivals.into_iter().map(|(_, arrival)| arrival).chain(endings);
+        threads.for_each(|thread| drop(thread.join()));
         open.iter().for_each(|inflow| drop(inflow.end()));
         Ok(())
     }
 
-    /// Ends the streams that nobody has brought for too long.
-    fn sweep(&self) {
+    /// Ends the streams that nobody has brought for too long, each on a thread of its own: their subscribers may take a
+    /// while.
+    fn sweep(self: &Arc<Self>, endings: &mut Vec<JoinHandle<()>>) -> Result<(), Failure> {
         let is_left = |inflow: &&Arc<Inflow>| inflow.is_left(self.options.awaits);
         let left: Vec<Arc<Inflow>> = self.inflows().open.values().filter(is_left).cloned().collect();
         for inflow in left {
             let awaited = self.options.awaits;
             eprintln!("flexpath: stream {:?} ends: nobody has brought it for {awaited:?}", inflow.stream);
             inflow.give_up();
-            self.forget(&inflow);
-            if let Err(failure) = inflow.end() {
-                self.note_failure(failure);
-            }
+            let gate = self.clone();
+            endings.push(thread::Builder::new().name("gate".to_owned()).spawn(move || {
+                let ended = inflow.end();
+                gate.forget(&inflow);
+                if let Err(failure) = ended {
+                    gate.note_failure(failure);
+                }
+            })?);
         }
+        Ok(())
     }
 
     /// The stream of that name, if it may be taken.

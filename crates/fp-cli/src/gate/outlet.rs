@@ -27,6 +27,11 @@ pub(super) struct Outlet {
     pub(super) ranks: u32,
     /// The number of the step that it publishes next.
     pub(super) next: StepId,
+    /// Whether what its ranks let go of counts as taken no more.
+    pub(super) is_void: Arc<AtomicBool>,
+    has_steps: bool,
+    /// Whether no step comes, and none came.
+    is_idle: Arc<AtomicBool>,
     to: Vec<SyncSender<Handed>>,
     threads: Vec<JoinHandle<Result<(), Failure>>>,
 }
@@ -42,6 +47,8 @@ struct Ranked {
     /// Whether they are there, as rank 0 sees it.
     is_open: Arc<AtomicBool>,
     has_failed: Arc<AtomicBool>,
+    is_void: Arc<AtomicBool>,
+    is_idle: Arc<AtomicBool>,
 }
 
 impl Outlet {
@@ -54,6 +61,7 @@ impl Outlet {
         subscribers: u32,
     ) -> Result<Self, Failure> {
         let (is_open, has_failed) = (Arc::default(), Arc::default());
+        let (is_void, is_idle) = (Arc::default(), Arc::default());
         let (mut to, mut threads) = (Vec::new(), Vec::new());
         for rank in (0..ranks).map(Rank) {
             let (tell, told) = sync_channel(1);
@@ -65,24 +73,27 @@ impl Outlet {
                 subscribers,
                 is_open: Arc::clone(&is_open),
                 has_failed: Arc::clone(&has_failed),
+                is_void: Arc::clone(&is_void),
+                is_idle: Arc::clone(&is_idle),
             };
             let named = thread::Builder::new().name(format!("gate {}", inflow.stream));
             threads.push(named.spawn(move || ranked.run(first, &told))?);
             to.push(tell);
         }
         eprintln!("flexpath: stream {:?} comes in, and is published by {ranks} ranks", inflow.stream);
-        Ok(Self { ranks, next: first, to, threads })
+        Ok(Self { ranks, next: first, is_void, has_steps: false, is_idle, to, threads })
     }
 
     /// Hands a step to all ranks; false if one of them has ended.
     pub(super) fn hand(&mut self, received: Received, taken: Arc<Taken>) -> bool {
-        self.next = StepId(received.head.step.0 + 1);
+        (self.next, self.has_steps) = (StepId(received.head.step.0 + 1), true);
         let received = Arc::new(received);
         self.to.iter().all(|to| to.send((received.clone(), taken.clone())).is_ok())
     }
 
     /// Ends the stream.
     pub(super) fn finish(self) -> Result<(), Failure> {
+        self.is_idle.store(!self.has_steps, Ordering::Release);
         drop(self.to);
         let outcomes = self.threads.into_iter().filter_map(|thread| thread.join().ok());
         outcomes.fold(Ok(()), Result::and)
@@ -91,7 +102,7 @@ impl Outlet {
 
 impl Ranked {
     fn run(self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
-        let outcome = self.follow(first, told);
+        let outcome = self.published(first, told);
         if outcome.is_err() {
             self.has_failed.store(true, Ordering::Relaxed);
         }
@@ -99,30 +110,45 @@ impl Ranked {
         if self.gate.is_over() { Ok(()) } else { outcome }
     }
 
-    fn follow(&self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
-        let mut publisher =
-            Publisher::open(&self.inflow.stream, self.asked(first)?).map_err(Failure::publishing)?;
-        self.await_subscribers(&publisher);
+    fn published(&self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
+        let asked = self.asked(first)?;
+        let mut publisher = Publisher::open(&self.inflow.stream, asked).map_err(Failure::publishing)?;
+        let followed = self.follow(&mut publisher, first, told);
+        let is_taken = matches!(followed, Ok(true));
+        if !is_taken {
+            // Whoever brings the stream keeps what a subscriber has not let go of.
+            self.is_void.store(true, Ordering::Release);
+        }
+        // Who had not taken all by now was told of, or is given it by the next gate.
+        let _ = publisher.close();
+        followed.map(drop)
+    }
+
+    /// Publishes what is handed to it; whether all of it was taken at the end.
+    fn follow(
+        &self,
+        publisher: &mut Publisher,
+        first: StepId,
+        told: &Receiver<Handed>,
+    ) -> Result<bool, Failure> {
+        self.await_subscribers(publisher);
         let mut next = first;
         loop {
-            self.note_subscribers(&publisher);
+            self.note_subscribers(publisher);
             match told.recv_timeout(NOTICE) {
                 Ok((received, taken)) => {
                     while next < received.head.step {
                         publisher.begin_stored_step().map_err(Failure::publishing)?.abandon();
                         next = StepId(next.0 + 1);
                     }
-                    self.publish(&mut publisher, &received, taken)?;
+                    self.publish(publisher, &received, taken)?;
                     next = StepId(next.0 + 1);
                 }
-                Err(RecvTimeoutError::Timeout) if self.is_over() => return Ok(()),
+                Err(RecvTimeoutError::Timeout) if self.is_over() => return Ok(false),
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) => return Ok(self.outlive(publisher)),
             }
         }
-        self.outlive(&publisher);
-        let closed = publisher.close();
-        if self.is_over() { Ok(()) } else { Ok(closed?) }
     }
 
     fn is_over(&self) -> bool {
@@ -150,7 +176,8 @@ impl Ranked {
     /// Those who are asked for, and those who had subscribed before an earlier gate was killed.
     fn await_subscribers(&self, publisher: &Publisher) {
         let (options, began) = (&self.gate.options, Instant::now());
-        while !self.is_over() && !self.is_open.load(Ordering::Acquire) {
+        let is_needless = || self.is_over() || self.is_idle.load(Ordering::Acquire);
+        while !is_needless() && !self.is_open.load(Ordering::Acquire) {
             if self.rank != Rank(0) {
                 thread::sleep(NOTICE / 8);
                 continue;
@@ -186,25 +213,30 @@ impl Ranked {
             let variable = recorded_step::variable(&received.head, of).map_err(Failure::publishing)?;
             recorded_step::put(&mut writer, &variable, block, bytes).map_err(Failure::Publish)?;
         }
+        writer.keep(taken.clone());
+        writer.end().map_err(Failure::publishing)?;
         taken.published();
-        writer.keep(taken);
-        writer.end().map_err(Failure::publishing)
+        Ok(())
     }
 
-    /// The stream has ended, and stays until all of it was taken, or was awaited long enough.
-    fn outlive(&self, publisher: &Publisher) {
+    /// The stream has ended, and stays until all of it was taken, or was awaited long enough. Says whether it was taken.
+    fn outlive(&self, publisher: &Publisher) -> bool {
         let (awaits, began) = (self.gate.options.awaits, Instant::now());
-        while !self.is_over() && publisher.sync(NOTICE).is_err() {
+        while !self.is_over() {
+            if publisher.sync(NOTICE).is_ok() {
+                return true;
+            }
             if began.elapsed() < awaits {
                 continue;
             }
             if self.rank == Rank(0) {
                 let stream = &self.inflow.stream;
                 eprintln!(
-                    "flexpath: stream {stream:?}: the end of it was not taken within {awaits:?} (--await)"
+                    "flexpath: stream {stream:?}: the end of it was not taken within {awaits:?} (--await), and is left out"
                 );
             }
-            return;
+            return true;
         }
+        false
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fp_core::connection::Connection;
 use fp_core::{Epoch, Rank};
-use fp_spool::{BlockHead, RecordSequence, StepHead};
+use fp_spool::{BlockHead, Damage, RecordSequence, SpoolError, StepHead};
 
 use crate::crossing::Mark;
 
@@ -29,7 +29,10 @@ impl Spare {
 
     /// It was not needed.
     fn give_back(&self, memory: Vec<u8>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_front(memory);
+        // What is none would take the place of what the next block fits into.
+        if memory.capacity() > 0 {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push_front(memory);
+        }
     }
 }
 
@@ -50,6 +53,25 @@ pub(super) struct Opened {
     pub(super) ranks: u32,
 }
 
+/// Memory that a block may have beyond twice its bytes.
+const LEAST_BYTES: usize = 4096;
+
+/// What was damaged on the way may come whole another time. What means nothing here never will.
+fn unread(error: SpoolError) -> io::Error {
+    let is_for_ever = matches!(
+        &error,
+        SpoolError::Damaged { damage: Damage::NoRecord | Damage::Version { .. } | Damage::Invalid(_), .. }
+            | SpoolError::TooLong { .. }
+    );
+    match is_for_ever {
+        true if matches!(error, SpoolError::TooLong { .. }) => {
+            io::Error::new(io::ErrorKind::InvalidData, format!("{error} (--memory of the gate)"))
+        }
+        true => io::Error::new(io::ErrorKind::InvalidData, error),
+        false => io::Error::other(error),
+    }
+}
+
 impl Received {
     pub(super) fn mark(&self) -> Mark {
         Mark { epoch: self.head.epoch, step: self.head.step }
@@ -63,21 +85,17 @@ impl Received {
         spare: &Arc<Spare>,
     ) -> io::Result<Self> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        let mut records = RecordSequence::new(connection);
-        let head = records.step().map_err(io::Error::other)?;
+        let mut records = RecordSequence::new(connection).with_limit_bytes(limit_bytes);
+        let head = records.step().map_err(unread)?;
         let head = head.ok_or_else(|| invalid("a step was announced, and none came".to_owned()))?;
         if head.epoch != opened.epoch {
             return Err(invalid(format!("step {} is of another opening than was said", head.step)));
         }
-        let (mut blocks, mut len_bytes) = (Vec::new(), 0u64);
+        let mut blocks = Vec::new();
         let mut bytes = spare.take();
-        while let Some(block) = records.block_in(&mut bytes).map_err(io::Error::other)? {
-            len_bytes = len_bytes.saturating_add(bytes.len() as u64);
-            if len_bytes > limit_bytes {
-                return Err(invalid(format!(
-                    "step {} takes more than the {limit_bytes} bytes of memory that there are (--memory)",
-                    head.step
-                )));
+        while let Some(block) = records.block_in(&mut bytes).map_err(unread)? {
+            if bytes.capacity() > 2 * bytes.len() + LEAST_BYTES {
+                bytes.shrink_to_fit();
             }
             if block.block.rank >= Rank(opened.ranks) {
                 let (step, rank, ranks) = (head.step, block.block.rank, opened.ranks);

@@ -1,7 +1,7 @@
 //! Who learns that a step was taken by all.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::inflow::Inflow;
 use crate::crossing::Mark;
@@ -13,11 +13,14 @@ pub(super) struct Taken {
     mark: Mark,
     ranks: u32,
     published: AtomicU32,
+    /// Whether its publishers go without having seen that all was taken.
+    is_void: Arc<AtomicBool>,
 }
 
 impl Taken {
-    pub(super) fn new(inflow: &Arc<Inflow>, mark: Mark, ranks: u32) -> Self {
-        Self { inflow: inflow.clone(), mark, ranks, published: AtomicU32::new(0) }
+    pub(super) fn new(inflow: &Arc<Inflow>, mark: Mark, ranks: u32, is_void: &Arc<AtomicBool>) -> Self {
+        let (inflow, is_void) = (inflow.clone(), is_void.clone());
+        Self { inflow, mark, ranks, published: AtomicU32::new(0), is_void }
     }
 
     /// A rank has published it.
@@ -28,7 +31,8 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        if self.published.load(Ordering::Acquire) == self.ranks {
+        let is_published = self.published.load(Ordering::Acquire) == self.ranks;
+        if is_published && !self.is_void.load(Ordering::Acquire) {
             self.inflow.taken(self.mark);
         }
     }

@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const WAITING_BYTES: u64 = 1 << 20;
 
 /// The longest note.
-const NOTE_BYTES: u32 = 1 << 20;
+const NOTE_BYTES: u32 = 8 << 20;
 
 /// The head of what says that an end is there, and what stands in front of a note. What has no head is bytes.
 const ALIVE: u8 = 0;
@@ -123,16 +123,32 @@ impl Connection {
     /// # Errors
     /// The other end was lost, or is silent; this one was closed.
     pub fn incoming(&self) -> io::Result<Option<Incoming>> {
-        self.shared.incoming()
+        self.shared.incoming(&|| false)
+    }
+
+    /// The same, unless `is_over` says before that it is awaited no more. It is asked ten times a second.
+    ///
+    /// # Errors
+    /// As [`Connection::incoming`]; it was awaited no more.
+    pub fn incoming_until(&self, is_over: &dyn Fn() -> bool) -> io::Result<Option<Incoming>> {
+        self.shared.incoming(is_over)
+    }
+
+    /// Whether the other end has closed it, or its system has, though what it sent before may not have been read yet.
+    pub fn is_cut(&self) -> bool {
+        let ended = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let mut polled = [PollFd::new(&self.shared.descriptor, PollFlags::RDHUP)];
+        let now = Duration::ZERO.try_into().ok();
+        poll(&mut polled, now.as_ref()).is_ok() && polled[0].revents().intersects(ended)
     }
 
     /// Sends a note.
     ///
     /// # Errors
-    /// As [`Connection::incoming`]; a note of more than a mebibyte.
+    /// As [`Connection::incoming`]; a note of more than eight mebibytes.
     pub fn tell(&self, note: &[u8]) -> io::Result<()> {
         if note.len() > NOTE_BYTES as usize {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a note has a mebibyte at most"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "a note has eight mebibytes at most"));
         }
         let mut head = Vec::with_capacity(note.len() + 1);
         head.push(NOTE);
@@ -158,7 +174,7 @@ impl Read for &Connection {
                 0 => {}
                 some => return Ok(some),
             }
-            match self.shared.incoming()? {
+            match self.shared.incoming(&|| false)? {
                 None => return Ok(0),
                 Some(Incoming::Bytes) => {}
                 Some(Incoming::Note(_)) => {
@@ -213,9 +229,10 @@ impl Shared {
         }
     }
 
-    fn incoming(&self) -> io::Result<Option<Incoming>> {
+    fn incoming(&self, is_over: &dyn Fn() -> bool) -> io::Result<Option<Incoming>> {
         let mut heard = Instant::now();
         loop {
+            self.check_open()?;
             let received = {
                 let mut link = self.link();
                 if link.body_remaining() > 0 {
@@ -230,7 +247,7 @@ impl Shared {
                         return Ok(Some(incoming));
                     }
                 }
-                Ok(None) => self.wait(PollFlags::IN, Some(heard + SILENCE))?,
+                Ok(None) => self.wait(PollFlags::IN, Some(heard + SILENCE), is_over)?,
                 Err(LinkError::Closed) => return Ok(None),
                 Err(error) => return Err(lost(error)),
             }
@@ -241,6 +258,7 @@ impl Shared {
     fn received(&self, memory: &mut [u8]) -> io::Result<usize> {
         let began = Instant::now();
         loop {
+            self.check_open()?;
             {
                 let mut link = self.link();
                 if link.body_remaining() == 0 {
@@ -251,7 +269,7 @@ impl Shared {
                     some => return Ok(some),
                 }
             }
-            self.wait(PollFlags::IN, Some(began + SILENCE))?;
+            self.wait(PollFlags::IN, Some(began + SILENCE), &|| false)?;
         }
     }
 
@@ -266,7 +284,7 @@ impl Shared {
                     return link.send(frame).map_err(lost);
                 }
             }
-            self.wait(PollFlags::OUT, None)?;
+            self.wait(PollFlags::OUT, None, &|| false)?;
         }
     }
 
@@ -280,7 +298,7 @@ impl Shared {
                     return Ok(());
                 }
             }
-            self.wait(PollFlags::OUT, None)?;
+            self.wait(PollFlags::OUT, None, &|| false)?;
         }
     }
 
@@ -292,9 +310,17 @@ impl Shared {
     }
 
     /// Waits, while others may use the link. Who writes waits as long as who reads hears of the other end.
-    fn wait(&self, events: PollFlags, deadline: Option<Instant>) -> io::Result<()> {
+    fn wait(
+        &self,
+        events: PollFlags,
+        deadline: Option<Instant>,
+        is_over: &dyn Fn() -> bool,
+    ) -> io::Result<()> {
         loop {
             self.check_open()?;
+            if is_over() {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "it was awaited no longer"));
+            }
             if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 self.is_closed.store(true, Ordering::Relaxed);
                 let why = format!("nothing was heard of it for {SILENCE:?}");

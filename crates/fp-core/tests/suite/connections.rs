@@ -80,19 +80,28 @@ fn who_waits_is_told_that_it_was_closed() {
             assert_eq!(error.to_string(), "it was closed here");
         }
     });
-    let long = vec![0; (1 << 20) + 1];
+    let long = vec![0; (8 << 20) + 1];
     let error = other.tell(&long).expect_err("too long").to_string();
-    assert_eq!(error, "a note has a mebibyte at most");
+    assert_eq!(error, "a note has eight mebibytes at most");
 }
 
 #[test]
 fn a_note_in_the_midst_of_bytes_is_an_error() {
     let (one, other) = pair(None, None);
+    let began = Instant::now();
+    let error =
+        other.incoming_until(&|| began.elapsed() > Duration::from_millis(50)).expect_err("nothing comes");
+    assert_eq!(error.to_string(), "it was awaited no longer");
+    assert!(!other.is_cut());
     (&one).write_all(b"half").expect("written");
     one.tell(b"note").expect("told");
     assert_eq!(other.incoming().expect("heard"), Some(Incoming::Bytes));
     let error = (&other).read_exact(&mut [0; 8]).expect_err("there are four");
     assert_eq!(error.to_string(), "a note comes in the midst of bytes");
+    drop(one);
+    while !other.is_cut() {
+        thread::yield_now();
+    }
 }
 
 /// A link to a listener of connections, over which anything can be said.
@@ -118,7 +127,7 @@ fn what_is_neither_a_note_nor_bytes_is_refused() {
         (OutFrame::new(vec![0, 0]), "what came is neither a note nor bytes"),
         (OutFrame::new(vec![1]).with_body(bytes(3)), "what came is neither a note nor bytes"),
         (OutFrame::default(), "what came is neither a note nor bytes"),
-        (OutFrame::new(vec![1; (1 << 20) + 2]), "head length is 1048578, limit 1048577"),
+        (OutFrame::new(vec![1; (8 << 20) + 2]), "head length is 8388610, limit 8388609"),
         (OutFrame::default().with_body(bytes(300_000)), "body length is 300000, limit 262144"),
     ] {
         let (mut link, accepted) = raw(&mut listener);

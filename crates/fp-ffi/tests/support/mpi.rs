@@ -67,6 +67,9 @@ impl Mpi {
             command.env("OMPI_MCA_btl", "self,vader").env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
         }
         command.arg("-n").arg(ranks.to_string()).arg(program).args(arguments);
-        TestProcess::start(command.env("FLEXPATH_RENDEZVOUS", place), true)
+        // Two runs of Open MPI that begin at one moment make the same folder in the temporary one, and one of them fails.
+        let folder = tempfile::tempdir().expect("a folder");
+        command.env("TMPDIR", folder.path()).env("FLEXPATH_RENDEZVOUS", place);
+        TestProcess::start(&mut command, Some(folder))
     }
 }

@@ -3,20 +3,21 @@
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// How long a launcher has to end its ranks.
 const LAUNCHER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A process, and whether it starts others.
+/// A process; where it starts others, with a folder for what it keeps.
 #[derive(Debug)]
 pub struct TestProcess {
     child: Option<Child>,
-    is_launcher: bool,
+    launcher: Option<TempDir>,
 }
 
 /// Starts a process whose output is kept.
 pub fn start(command: &mut Command) -> TestProcess {
-    TestProcess::start(command, false)
+    TestProcess::start(command, None)
 }
 
 /// One rank of a cohort without a launcher.
@@ -26,10 +27,10 @@ pub fn as_rank(command: &mut Command, place: &Path, (rank, size): (u32, u32), tr
 }
 
 impl TestProcess {
-    pub(super) fn start(command: &mut Command, is_launcher: bool) -> Self {
+    pub(super) fn start(command: &mut Command, launcher: Option<TempDir>) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let child = child.unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
-        Self { child: Some(child), is_launcher }
+        Self { child: Some(child), launcher }
     }
 
     fn child(&mut self) -> &mut Child {
@@ -79,7 +80,7 @@ impl Drop for TestProcess {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
         // A launcher that is told to end takes its ranks with it; killed, it could not.
-        if self.is_launcher && matches!(child.try_wait(), Ok(None)) {
+        if self.launcher.is_some() && matches!(child.try_wait(), Ok(None)) {
             let _ = Command::new("kill").arg(child.id().to_string()).status();
             let deadline = Instant::now() + LAUNCHER_TIMEOUT;
             while matches!(child.try_wait(), Ok(None)) && Instant::now() < deadline {

@@ -50,6 +50,21 @@ fn memory_that_was_used_before_holds_the_block_alone() {
 }
 
 #[test]
+fn a_step_that_is_too_long_is_refused_before_it_is_read() {
+    let bytes = written(&[step(1)]);
+    let len_bytes: u64 = step(1).blocks.iter().map(|(_, bytes)| bytes.len() as u64 + 256).sum();
+    let all = |limit_bytes| {
+        let mut reader = RecordSequence::new(&bytes[..]).with_limit_bytes(limit_bytes);
+        reader.step()?;
+        while reader.block()?.is_some() {}
+        Ok::<(), fp_spool::SpoolError>(())
+    };
+    all(len_bytes).expect("it has room");
+    let error = all(len_bytes - 1).expect_err("it has none").to_string();
+    assert_eq!(error, format!("step 1 takes more than the {} bytes that there are for it", len_bytes - 1));
+}
+
+#[test]
 fn a_block_of_no_variable_is_refused() {
     let mut out = Vec::new();
     let Step { head, .. } = step(0);
