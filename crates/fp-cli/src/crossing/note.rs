@@ -34,7 +34,8 @@ pub(crate) enum Note {
     Taken(Mark),
     /// `gate`: how many subscriptions there are now.
     Subscribers(u32),
-    /// `forward`: no step comes any more. `gate`: all were taken, and its subscribers know.
+    /// `forward`: no step comes any more. `gate`, then: all were taken, and its subscribers know. `forward`, at last: it has
+    /// heard that.
     Ended,
 }
 

@@ -219,7 +219,11 @@ impl Forward<'_> {
                 },
             }
         }
-        // The gate has closed its side: what comes next comes over another connection.
+        if let (Some(passage), Other::Ended) = (&self.passage, self.held.other()) {
+            // A gate that does not hear it any more waits for a while, and ends as well.
+            let _ = passage.tell(&Note::Ended);
+        }
+        // What comes next comes over another connection.
         self.passage = None;
         let last = self.epoch;
         match ending {

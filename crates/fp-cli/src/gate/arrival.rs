@@ -154,9 +154,10 @@ fn take(
                 }
                 Note::Ended => {
                     inflow.end().map_err(Parting::Ended)?;
-                    // It closes when it has heard that; if the way is cut before, it says once more that it has ended.
+                    // It says so once more when it has heard that. If the way is cut before, it comes again.
                     return match connection.incoming()? {
-                        None => Ok(true),
+                        None => Ok(false),
+                        Some(Incoming::Note(bytes)) if Note::read(&bytes)? == Note::Ended => Ok(true),
                         Some(_) => Err(Parting::Wrong("it goes on behind its end".to_owned())),
                     };
                 }

@@ -17,6 +17,9 @@ use crate::failure::Failure;
 /// Steps that may be missing before one, so that numbers go on. Behind a longer gap the stream opens anew.
 const LIMIT_GAP: u64 = 100_000;
 
+/// How long a stream that has ended is remembered for whoever brought it and has not heard of that.
+const ENDED: Duration = Duration::from_secs(30);
+
 /// A connection over which the stream comes.
 struct Line {
     /// Which, of all that there were.
@@ -42,8 +45,9 @@ struct State {
     /// How many subscribe to it: as was offered, until they are counted.
     subscribers: u32,
     is_counted: bool,
-    /// The opening that has ended last.
+    /// The opening that has ended last, and whether none has come since.
     ended: Option<Epoch>,
+    has_ended: bool,
     /// What leaves hold of steps from now on was not taken.
     is_over: bool,
 }
@@ -92,7 +96,10 @@ impl Inflow {
 
     /// Whether nobody has brought it for so long.
     pub(super) fn is_left(&self, awaits: Duration) -> bool {
-        self.state().away.is_some_and(|since| since.elapsed() >= awaits)
+        let state = self.state();
+        // Of one that has ended nothing is awaited but that whoever brought it hears of it.
+        let awaits = if state.has_ended { awaits.min(ENDED) } else { awaits };
+        state.away.is_some_and(|since| since.elapsed() >= awaits)
     }
 
     /// It comes over that connection from now on: which number that has, and what is answered. The same forward takes
@@ -200,6 +207,7 @@ impl Inflow {
         };
         if outlet.is_none() && !has_ended {
             *outlet = Some(Outlet::open(gate, self, opened.ranks, first, subscribers)?);
+            self.state().has_ended = false;
         }
         Ok(())
     }
@@ -266,7 +274,10 @@ impl Inflow {
             state.ended = state.has.map(|has| has.epoch).or(state.ended);
         }
         outlet.take().map_or(Ok(()), Outlet::finish)?;
-        self.tell(|_| Some(Note::Ended));
+        self.tell(|state| {
+            state.has_ended = true;
+            Some(Note::Ended)
+        });
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Streams over `flexpath forward` and `flexpath gate`: what comes out is what was published, whatever is cut or killed.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,8 +14,10 @@ use crate::staging::{
 use crate::support::Run;
 use crate::wire::Wire;
 use fp_core::{
-    OnLoss, Publisher, PublisherOptions, ReadError, StartAt, StepId, SubscriberOptions, TransportPolicy,
+    NextStep, OnLoss, Publisher, PublisherOptions, ReadError, StartAt, StepId, SubscriberOptions,
+    TransportPolicy,
 };
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A gate, and its address.
 pub(crate) fn gate(folder: &Path, options: &[&str]) -> (Run, String) {
@@ -221,4 +224,92 @@ fn a_slow_subscriber_holds_up_the_publisher_and_not_the_memory() {
     });
     let [ended, gate] = [forward.finish(), gate.finish()];
     assert_eq!((ended.code, gate.code), (Some(0), Some(0)), "{} {}", ended.stderr, gate.stderr);
+}
+
+#[test]
+fn a_killed_forward_and_then_a_killed_gate_lose_nothing_either() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (inside, outside) = (inside.path(), outside.path());
+    let options = ["--subscribers", "1", "--reserve", "20"];
+    let (mut gate_now, address) = gate(outside, &options);
+    let wire = Wire::to(&address);
+    let mut forward_now = forward(inside, &wire.address(), &[]);
+    let wire = &wire;
+    is_harmless(inside, outside, |moved| {
+        for number in 0..faults() {
+            moved();
+            a_while(number);
+            // What the first one has sent, the second one holds as well.
+            kill(forward_now);
+            forward_now = forward(inside, &wire.address(), &[]);
+            moved();
+            kill(gate_now);
+            let address;
+            (gate_now, address) = gate(outside, &options);
+            wire.lead_to(&address);
+        }
+        vec![forward_now, gate_now]
+    });
+}
+
+/// What a subscriber has in hand is not taken, however its gate ends.
+#[test]
+fn a_gate_that_is_told_to_end_gives_back_what_was_not_taken() {
+    const STEPS: u64 = 4;
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (first, address) = gate(outside.path(), &["--subscribers", "2"]);
+    let wire = Wire::to(&address);
+    let forward = forward(inside.path(), &wire.address(), &["--once"]);
+    let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+    // One has it in hand, the other one has taken it.
+    let mut slow = attach(outside.path(), "sim", |one| one);
+    let mut fast = attach(outside.path(), "sim", |one| one);
+    put_steps(&mut publisher, STEPS);
+    let NextStep::Step(in_hand) = slow.next_step(PATIENCE).unwrap() else { panic!("no step") };
+    assert_eq!((in_hand.step(), take(&mut fast)), (StepId(0), Some(0)));
+    kill_process(Pid::from_child(&first.child), Signal::TERM).unwrap();
+    let ended = first.finish();
+    assert_eq!(ended.status.signal(), Some(Signal::INT.as_raw()), "{}", ended.stderr);
+    drop((in_hand, slow, fast));
+
+    let (second, address) = gate(outside.path(), &["--subscribers", "2", "--once"]);
+    wire.lead_to(&address);
+    let both = [(); 2].map(|()| attach(outside.path(), "sim", |one| one));
+    let closing = thread::spawn(move || publisher.close().expect("all of it was taken"));
+    let all = |mut subscriber| std::iter::from_fn(|| take(&mut subscriber)).collect::<Vec<u64>>();
+    let taking = both.map(|subscriber| thread::spawn(move || all(subscriber)));
+    for seen in taking.map(|taking| taking.join().unwrap()) {
+        assert_eq!(seen, (0..STEPS).collect::<Vec<_>>());
+    }
+    closing.join().unwrap();
+    let [forward, second] = [forward.finish(), second.finish()];
+    assert_eq!((forward.code, second.code), (Some(0), Some(0)), "{} {}", forward.stderr, second.stderr);
+}
+
+#[test]
+fn a_way_that_is_cut_while_the_stream_ends_ends_it_once() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for number in 0..faults() {
+        let (gate, address) = gate(outside.path(), &["--subscribers", "1", "--once"]);
+        let wire = Wire::to(&address);
+        let forward = forward(inside.path(), &wire.address(), &["--once"]);
+        let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+        let mut subscriber = attach(outside.path(), "sim", |one| one);
+        put_steps(&mut publisher, 3);
+        let closing = thread::spawn(move || publisher.close().expect("all of it was taken"));
+        // It holds the last step for a while, and so the end of the stream.
+        assert_eq!([take(&mut subscriber), take(&mut subscriber)], [Some(0), Some(1)]);
+        let NextStep::Step(last) = subscriber.next_step(PATIENCE).unwrap() else { panic!("no step") };
+        wire.cut();
+        a_while(5 * number);
+        wire.cut();
+        drop(last);
+        a_while(number);
+        wire.cut_now();
+        assert_eq!(take(&mut subscriber), None);
+        closing.join().unwrap();
+        let [ended, gate] = [forward.finish(), gate.finish()];
+        assert_eq!((ended.code, gate.code), (Some(0), Some(0)), "{} {}", ended.stderr, gate.stderr);
+        assert!(ended.stderr.contains(" 0 under way, 0 skipped"), "{}", ended.stderr);
+    }
 }

@@ -47,6 +47,11 @@ impl Wire {
     /// Cuts what goes over it, as soon as something does.
     pub(crate) fn cut(&self) {
         eventually("somebody is connected", || !self.shared.open.lock().unwrap().is_empty());
+        self.cut_now();
+    }
+
+    /// Cuts what goes over it, if anything does.
+    pub(crate) fn cut_now(&self) {
         let mut open = self.shared.open.lock().unwrap_or_else(PoisonError::into_inner);
         for (near, far) in open.drain(..) {
             // Who has gone already needs no cut.
