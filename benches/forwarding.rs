@@ -1,10 +1,10 @@
 //! A stream over `flexpath forward` and `flexpath gate`: `cargo bench -p flexpath --bench forwarding`, after the command
 //! was built with `cargo build --release -p flexpath-cli`.
 //!
-//! *Loopback*: 32 steps of 64 MiB from the memory of one process into that of another, over TLS and without, next to scp,
-//! which copies a file of as many bytes from memory to memory. Nobody computes, so what counts is the way.
-//! *Wire*: steps of 8 MiB between two hosts in network namespaces, 25 ms apart, 1 Gb/s, one packet of a thousand lost, next
-//! to iperf3 with one connection. The subscriber checks every number. This part wants root.
+//! *Loopback*: 32 steps of 64 MiB go from the memory of one process into that of another, over TLS and without. Next to it
+//! scp copies a file of as many bytes from memory to memory. Nobody computes, so what counts is the way.
+//! *Wire*: steps of 8 MiB go between two hosts in network namespaces: 25 ms apart, 1 Gb/s, one packet of a thousand lost.
+//! Next to it is iperf3 with one connection. The subscriber checks every number. This part wants root.
 
 #[path = "rows/compared.rs"]
 mod compared;

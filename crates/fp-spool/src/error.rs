@@ -69,7 +69,7 @@ pub enum SpoolError {
         count: usize,
     },
     /// A step is longer than whoever reads it lets it be.
-    #[error("step {step} takes more than the {limit_bytes} bytes that there are for it")]
+    #[error("step {step}: it takes more than the {limit_bytes} bytes that there are for it")]
     TooLong {
         /// The step.
         step: StepId,

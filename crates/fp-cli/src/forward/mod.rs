@@ -197,26 +197,14 @@ impl Forward<'_> {
             if self.away()?.is_some() {
                 continue;
             }
-            match &ending {
-                Some(_) if self.held.other() == Other::Ended => break,
-                Some(_) => {
-                    self.tell_end();
-                    // What is under way is awaited.
-                    self.held.wait(NOTICE);
-                }
-                None if self.held.count() >= self.window as usize => self.held.wait(NOTICE),
-                None => match source.next_step(NOTICE)? {
-                    NextStep::Step(step) => self.hold(step),
-                    NextStep::NotYet => {}
-                    NextStep::Ended(ended) => {
-                        self.skipped += ended.skipped;
-                        if matches!(ended.reason, EndReason::Expelled { .. }) {
-                            source = self.come_again(&ended.reason)?;
-                        } else {
-                            ending = Some(ended.reason);
-                        }
-                    }
-                },
+            if ending.is_none() {
+                ending = self.take(&mut source)?;
+            } else if self.held.other() == Other::Ended {
+                break;
+            } else {
+                self.tell_end();
+                // What is under way is awaited.
+                self.held.wait(NOTICE);
             }
         }
         if let (Some(passage), Other::Ended) = (&self.passage, self.held.other()) {
@@ -233,6 +221,26 @@ impl Forward<'_> {
             }
             _ => source.close().map(|()| (last, None)).map_err(Failure::from),
         }
+    }
+
+    /// Takes a step, if one may be held and comes; why none comes any more.
+    fn take(&mut self, source: &mut Subscriber) -> Result<Option<EndReason>, Failure> {
+        if self.held.count() >= self.window as usize {
+            self.held.wait(NOTICE);
+            return Ok(None);
+        }
+        match source.next_step(NOTICE)? {
+            NextStep::Step(step) => self.hold(step),
+            NextStep::NotYet => {}
+            NextStep::Ended(ended) => {
+                self.skipped += ended.skipped;
+                if !matches!(ended.reason, EndReason::Expelled { .. }) {
+                    return Ok(Some(ended.reason));
+                }
+                *source = self.come_again(&ended.reason)?;
+            }
+        }
+        Ok(None)
     }
 
     /// Tells the gate that no step comes any more, once over each connection.

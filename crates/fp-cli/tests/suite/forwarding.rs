@@ -252,36 +252,73 @@ fn a_killed_forward_and_then_a_killed_gate_lose_nothing_either() {
     });
 }
 
+/// Two subscribers of the stream outside take all of it, until its publisher closes.
+fn both_take(outside: &Path, publisher: Publisher, steps: u64) {
+    let both = [(); 2].map(|()| attach(outside, "sim", |one| one));
+    let closing = thread::spawn(move || publisher.close().expect("all of it was taken"));
+    let all = |mut subscriber| std::iter::from_fn(|| take(&mut subscriber)).collect::<Vec<u64>>();
+    let taking = both.map(|subscriber| thread::spawn(move || all(subscriber)));
+    for seen in taking.map(|taking| taking.join().unwrap()) {
+        assert_eq!(seen, (0..steps).collect::<Vec<_>>());
+    }
+    closing.join().unwrap();
+}
+
 /// What a subscriber has in hand is not taken, however its gate ends.
 #[test]
 fn a_gate_that_is_told_to_end_gives_back_what_was_not_taken() {
     const STEPS: u64 = 4;
     let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    for number in 0..faults() {
+        let (first, address) = gate(outside.path(), &["--subscribers", "2"]);
+        let wire = Wire::to(&address);
+        let forward = forward(inside.path(), &wire.address(), &["--once"]);
+        let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+        // One has it in hand, the other one has taken it.
+        let mut slow = attach(outside.path(), "sim", |one| one);
+        let mut fast = attach(outside.path(), "sim", |one| one);
+        put_steps(&mut publisher, STEPS);
+        let NextStep::Step(in_hand) = slow.next_step(PATIENCE).unwrap() else { panic!("no step") };
+        assert_eq!((in_hand.step(), take(&mut fast)), (StepId(0), Some(0)));
+        a_while(7 * number);
+        kill_process(Pid::from_child(&first.child), Signal::TERM).unwrap();
+        let ended = first.finish();
+        assert_eq!(ended.status.signal(), Some(Signal::INT.as_raw()), "{}", ended.stderr);
+        drop((in_hand, slow, fast));
+
+        let (second, address) = gate(outside.path(), &["--subscribers", "2", "--once"]);
+        wire.lead_to(&address);
+        both_take(outside.path(), publisher, STEPS);
+        let [forward, second] = [forward.finish(), second.finish()];
+        assert_eq!((forward.code, second.code), (Some(0), Some(0)), "{} {}", forward.stderr, second.stderr);
+    }
+}
+
+/// What a forward had sent is held by the one that follows it too: the gate has it in memory alone.
+#[test]
+fn what_a_killed_forward_had_sent_outlives_the_gate() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (first, address) = gate(outside.path(), &["--subscribers", "2"]);
     let wire = Wire::to(&address);
-    let forward = forward(inside.path(), &wire.address(), &["--once"]);
-    let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
-    // One has it in hand, the other one has taken it.
-    let mut slow = attach(outside.path(), "sim", |one| one);
+    let killed = forward(inside.path(), &wire.address(), &[]);
+    let keeping = publisher_options(inside.path()).with_reserve_steps(10);
+    let mut publisher = Publisher::open("sim", keeping).unwrap();
+    let slow = attach(outside.path(), "sim", |one| one);
     let mut fast = attach(outside.path(), "sim", |one| one);
-    put_steps(&mut publisher, STEPS);
-    let NextStep::Step(in_hand) = slow.next_step(PATIENCE).unwrap() else { panic!("no step") };
-    assert_eq!((in_hand.step(), take(&mut fast)), (StepId(0), Some(0)));
-    kill_process(Pid::from_child(&first.child), Signal::TERM).unwrap();
-    let ended = first.finish();
-    assert_eq!(ended.status.signal(), Some(Signal::INT.as_raw()), "{}", ended.stderr);
-    drop((in_hand, slow, fast));
+    put_steps(&mut publisher, 4);
+    assert_eq!([(); 4].map(|()| take(&mut fast)), [Some(0), Some(1), Some(2), Some(3)]);
+    kill(killed);
+    let forward = forward(inside.path(), &wire.address(), &["--once"]);
+    // The next step comes behind those that it holds again.
+    put_steps(&mut publisher, 1);
+    assert_eq!(take(&mut fast), Some(4));
+    kill(first);
+    drop((slow, fast));
 
-    let (second, address) = gate(outside.path(), &["--subscribers", "2", "--once"]);
+    // It awaits as many as there were.
+    let (second, address) = gate(outside.path(), &["--once"]);
     wire.lead_to(&address);
-    let both = [(); 2].map(|()| attach(outside.path(), "sim", |one| one));
-    let closing = thread::spawn(move || publisher.close().expect("all of it was taken"));
-    let all = |mut subscriber| std::iter::from_fn(|| take(&mut subscriber)).collect::<Vec<u64>>();
-    let taking = both.map(|subscriber| thread::spawn(move || all(subscriber)));
-    for seen in taking.map(|taking| taking.join().unwrap()) {
-        assert_eq!(seen, (0..STEPS).collect::<Vec<_>>());
-    }
-    closing.join().unwrap();
+    both_take(outside.path(), publisher, 5);
     let [forward, second] = [forward.finish(), second.finish()];
     assert_eq!((forward.code, second.code), (Some(0), Some(0)), "{} {}", forward.stderr, second.stderr);
 }

@@ -177,7 +177,7 @@ fn a_step_that_the_gate_has_no_room_for_is_named() {
     let forward = forward(inside.path(), &address, &[]);
     let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
     put_steps(&mut publisher, 1);
-    fails(forward, 1, "step 0 takes");
+    fails(forward, 1, "step 0: it takes more than the 32768 bytes");
     drop(publisher);
     interrupt(gate);
 }

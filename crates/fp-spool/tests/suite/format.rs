@@ -61,7 +61,10 @@ fn a_step_that_is_too_long_is_refused_before_it_is_read() {
     };
     all(len_bytes).expect("it has room");
     let error = all(len_bytes - 1).expect_err("it has none").to_string();
-    assert_eq!(error, format!("step 1 takes more than the {} bytes that there are for it", len_bytes - 1));
+    assert_eq!(
+        error,
+        format!("step 1: it takes more than the {} bytes that there are for it", len_bytes - 1)
+    );
 }
 
 #[test]
