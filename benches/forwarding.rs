@@ -132,7 +132,7 @@ fn stream(command: &Path, credentials: &[String]) -> Outcome<f64> {
         }
         Ok(taking.join().expect("taken")?)
     })?;
-    Ok((STEPS * STEP_BYTES >> 20) as f64 / began.elapsed().as_secs_f64())
+    Ok(((STEPS * STEP_BYTES) >> 20) as f64 / began.elapsed().as_secs_f64())
 }
 
 fn over_wire(command: &Path) -> Outcome<()> {
