@@ -16,6 +16,7 @@ PYTHON_BENCH ?=
 PYTEST ?=
 # Words for the particles of a plasma, as in GTS="--particles 1000000".
 GTS ?=
+STAGING ?=
 # Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
 DEPLOY ?= no
 # How many seeds the long simulation draws, and how many cases the long property tests.
@@ -37,7 +38,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-forwarding bench-python python test-python install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-forwarding bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -60,6 +61,7 @@ help: ## this list
 	@printf 'make quick     format, lints, and the tests that take seconds: what you run while you work\n'
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS, Open MPI and a Python environment if they are missing)\n'
 	@printf 'make demo-gts  particles of a fusion plasma, and analytics that count them where they are: histograms, parallel coordinates\n'
+	@printf 'make demo-staging  a stream that outlives its network and its readers: a stager that spills, a way that is cut, a reader that is killed\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long, in shards that all run though one fails; SHARDS="a b" for some, make shard-a for one\n'
 	@printf 'make shards    the names of the shards, their seconds, and what they need\n'
@@ -174,6 +176,9 @@ demo: tools
 
 demo-gts: tools
 	$(call step,particles of a plasma,cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin gts -- $(GTS))
+
+demo-staging: tools
+	$(call step,a stream that outlives its network and its readers,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli && cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin staging -- $(STAGING))
 
 # A part that fails does not keep the others from being measured.
 bench: tools

@@ -6,3 +6,4 @@
 pub mod gts;
 pub mod lammps;
 pub mod shared;
+pub mod staging;

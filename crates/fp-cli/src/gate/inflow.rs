@@ -178,9 +178,23 @@ impl Inflow {
             if state.is_over {
                 return None;
             }
-            state.pending.retain(|pending| *pending != mark);
+            // What was told before, as nothing came any more, is not told again.
+            let at = state.pending.iter().position(|pending| *pending == mark)?;
+            state.pending.remove(at);
             Some(Note::Taken(mark))
         });
+    }
+
+    /// All have taken all steps up to that one, though some of them are in the reserve.
+    pub(super) fn taken_until(&self, last: Mark) {
+        let mut state = self.state();
+        let behind = state.pending.iter().rposition(|pending| *pending == last).map_or(0, |at| at + 1);
+        let taken: Vec<Mark> = state.pending.drain(..behind).collect();
+        if state.line.is_some() && !state.is_over {
+            state.untold.extend(taken.into_iter().map(Note::Taken));
+        }
+        drop(state);
+        self.changed.notify_all();
     }
 
     /// So many subscribe to it now.

@@ -1,7 +1,7 @@
 //! A stream as the gate publishes it: by as many ranks as it was published first, all in this process.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -12,12 +12,17 @@ use super::Gate;
 use super::inflow::Inflow;
 use super::received::Received;
 use super::taken::Taken;
+use crate::crossing::Mark;
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
 use crate::recorded_step;
 
 /// How long a subscriber may hold up the stream: it is no simulation that waits.
 const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How long no step has to come until what all have taken is said to be taken, though it is in the reserve. Whoever brings
+/// it might wait for just that before it ends, or has room for more.
+const IDLE: Duration = Duration::from_secs(5);
 
 /// A step on its way to a rank.
 type Handed = (Arc<Received>, Arc<Taken>);
@@ -49,6 +54,23 @@ struct Ranked {
     has_failed: Arc<AtomicBool>,
     is_void: Arc<AtomicBool>,
     is_idle: Arc<AtomicBool>,
+    /// Ranks that have had nothing to do for a while, and of which all was taken.
+    resting: Arc<AtomicU32>,
+}
+
+/// Since when a rank has nothing to do.
+struct Rest {
+    since: Instant,
+    last: Option<Mark>,
+    /// Whether it counts as resting, and whether that is known to whoever brings the stream.
+    is_counted: bool,
+    is_told: bool,
+}
+
+impl Rest {
+    fn from(last: Option<Mark>) -> Self {
+        Self { since: Instant::now(), last, is_counted: false, is_told: false }
+    }
 }
 
 impl Outlet {
@@ -61,7 +83,7 @@ impl Outlet {
         subscribers: u32,
     ) -> Result<Self, Failure> {
         let (is_open, has_failed) = (Arc::default(), Arc::default());
-        let (is_void, is_idle) = (Arc::default(), Arc::default());
+        let (is_void, is_idle, resting) = (Arc::default(), Arc::default(), Arc::default());
         let (mut to, mut threads) = (Vec::new(), Vec::new());
         for rank in (0..ranks).map(Rank) {
             let (tell, told) = sync_channel(1);
@@ -75,6 +97,7 @@ impl Outlet {
                 has_failed: Arc::clone(&has_failed),
                 is_void: Arc::clone(&is_void),
                 is_idle: Arc::clone(&is_idle),
+                resting: Arc::clone(&resting),
             };
             let named = thread::Builder::new().name(format!("gate {}", inflow.stream));
             threads.push(named.spawn(move || ranked.run(first, &told))?);
@@ -132,22 +155,41 @@ impl Ranked {
         told: &Receiver<Handed>,
     ) -> Result<bool, Failure> {
         self.await_subscribers(publisher);
-        let mut next = first;
+        let (mut next, mut rest) = (first, Rest::from(None));
         loop {
             self.note_subscribers(publisher);
             match told.recv_timeout(NOTICE) {
                 Ok((received, taken)) => {
+                    self.resting.fetch_sub(rest.is_counted.into(), Ordering::AcqRel);
+                    let last = Some(received.mark());
                     while next < received.head.step {
                         publisher.begin_stored_step().map_err(Failure::publishing)?.abandon();
                         next = StepId(next.0 + 1);
                     }
                     self.publish(publisher, &received, taken)?;
                     next = StepId(next.0 + 1);
+                    rest = Rest::from(last);
                 }
                 Err(RecvTimeoutError::Timeout) if self.is_over() => return Ok(false),
-                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Timeout) => self.rest(publisher, &mut rest),
                 Err(RecvTimeoutError::Disconnected) => return Ok(self.outlive(publisher)),
             }
+        }
+    }
+
+    /// Nothing comes: where all ranks rest, rank 0 says that all was taken.
+    fn rest(&self, publisher: &Publisher, rest: &mut Rest) {
+        if !rest.is_counted {
+            if rest.since.elapsed() < IDLE || publisher.sync(Duration::ZERO).is_err() {
+                return;
+            }
+            rest.is_counted = true;
+            self.resting.fetch_add(1, Ordering::AcqRel);
+        }
+        let all_rest = self.resting.load(Ordering::Acquire) == self.ranks;
+        if let (Rank(0), true, false, Some(last)) = (self.rank, all_rest, rest.is_told, rest.last) {
+            self.inflow.taken_until(last);
+            rest.is_told = true;
         }
     }
 

@@ -350,3 +350,25 @@ fn a_way_that_is_cut_while_the_stream_ends_ends_it_once() {
         assert!(ended.stderr.contains(" 0 under way, 0 skipped"), "{}", ended.stderr);
     }
 }
+
+/// Else a stager before it would wait for that before it ends, and whoever brings its steps for the end.
+#[test]
+fn a_reserve_holds_nobody_up_when_no_step_comes() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let disk = inside.path().join("disk");
+    let stage = ["stage", "sim", "--disk", disk.to_str().unwrap(), "--memory", "1M", "--once"];
+    let (gate, address) = gate(outside.path(), &["--subscribers", "1", "--reserve", "100", "--once"]);
+    let stager = Run::at(inside.path(), &stage);
+    let forward = Run::at(inside.path(), &["forward", "sim-staged", "--to", &address, "--once"]);
+    let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+    let mut subscriber = attach(outside.path(), "sim-staged", |one| one);
+    put_steps(&mut publisher, 30);
+    let seen: Vec<u64> = (0..30).map_while(|_| take(&mut subscriber)).collect();
+    assert_eq!(seen, (0..30).collect::<Vec<_>>());
+    publisher.close().expect("all of it is the stager's");
+    assert_eq!(take(&mut subscriber), None);
+    for run in [stager, forward, gate] {
+        let ended = run.finish();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+}
