@@ -8,3 +8,4 @@ mod fallback_science;
 mod file_exchange;
 mod gts;
 mod pipeline;
+mod staging;

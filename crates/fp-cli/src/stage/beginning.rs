@@ -79,7 +79,7 @@ impl Beginning {
         let awaits = awaits.unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30));
         // Somebody has to come for what is there.
         let subscribers = subscribers.max(u32::from(!has_stream || !steps.is_empty()));
-        if subscribers == 0 {
+        if subscribers.max(options.subscribers) == 0 {
             relay.course.decide(Fate::Published);
         }
         let shelf = shelf.map(Arc::new);

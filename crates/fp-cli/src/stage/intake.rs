@@ -191,6 +191,11 @@ impl<'a> Intake<'a> {
                 Fate::Published => self.publish_kept(staged)?,
                 Fate::Left => self.leave_kept(),
             }
+            let has_place = fate != Fate::Undecided || self.shelf.is_some();
+            if !has_place && self.relay.options.subscribers > 0 {
+                std::thread::sleep(NOTICE / 4);
+                continue;
+            }
             let (Some(source), None) = (source.as_mut(), &ending) else {
                 match ending {
                     Some(reason) if fate != Fate::Undecided => return Ok(Over::Ended(reason)),
@@ -299,7 +304,8 @@ impl<'a> Intake<'a> {
         if course.fate() == Fate::Undecided {
             let may_be_late = self.beginning.has_stream || present > 0;
             let is_late = may_be_late && Instant::now() >= self.beginning.awaits;
-            if present >= self.beginning.subscribers || is_late {
+            let awaited = if is_late { 0 } else { self.beginning.subscribers };
+            if present >= awaited.max(self.relay.options.subscribers) {
                 course.decide(Fate::Published);
             }
         }
