@@ -61,7 +61,7 @@ help: ## this list
 	@printf 'make quick     format, lints, and the tests that take seconds: what you run while you work\n'
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS, Open MPI and a Python environment if they are missing)\n'
 	@printf 'make demo-gts  particles of a fusion plasma, and analytics that count them where they are: histograms, parallel coordinates\n'
-	@printf 'make demo-staging  a stream that outlives its network and its readers: a stager that spills, a way that is cut, a reader that is killed\n'
+	@printf 'make demo-staging  a stream that outlives its network: a stager that spills, a way that is cut, an analysis that is killed\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long, in shards that all run though one fails; SHARDS="a b" for some, make shard-a for one\n'
 	@printf 'make shards    the names of the shards, their seconds, and what they need\n'
@@ -178,7 +178,7 @@ demo-gts: tools
 	$(call step,particles of a plasma,cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin gts -- $(GTS))
 
 demo-staging: tools
-	$(call step,a stream that outlives its network and its readers,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli && cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin staging -- $(STAGING))
+	$(call step,a stream that outlives its network,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli && cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin staging -- $(STAGING))
 
 # A part that fails does not keep the others from being measured.
 bench: tools

@@ -10,8 +10,8 @@ use flexpath_demo::staging::parts::Part;
 use flexpath_demo::staging::{Settings, run};
 
 /// A stream that outlives its network and those who read it. A simulation of heat in a plate is staged, on disk where
-/// memory has no room. It leaves the cluster over one connection, which is cut twice. Outside a reader is killed, and
-/// another one goes on. Every number is checked.
+/// memory has no room. It leaves the cluster over one connection, which is cut twice. Outside the analysis is killed,
+/// and another one goes on. Every number is checked.
 ///
 /// Exit status: 0 every check held; 1 one did not, or something failed; 130 interrupted.
 #[derive(Parser)]

@@ -1,5 +1,6 @@
-//! `staging`: a stream that outlives its network and those who read it. A simulation publishes; a stager takes it from
-//! memory and disk; it leaves the cluster over one connection that is cut; and outside a reader dies and comes back.
+//! `staging`: a stream that outlives its network and those who read it. A simulation publishes, and a stager takes it,
+//! over memory and disk. It leaves the cluster over one connection, which is cut. Outside an analysis is killed, and
+//! another one goes on.
 
 pub mod field;
 pub mod parts;

@@ -1,4 +1,4 @@
-//! The parts that are programs of this one: the simulation and the reader.
+//! The parts that are programs of this one: the simulation and the analysis.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -30,8 +30,11 @@ pub enum StagingError {
     #[error(transparent)]
     Stream(StreamError),
     /// A file of the output folder.
-    #[error("the output folder: {0}")]
-    Output(#[from] std::io::Error),
+    #[error("the output folder: {source}")]
+    Output {
+        /// Why it cannot be used.
+        r#source: std::io::Error,
+    },
     /// A step is not what it should be.
     #[error("step {step}: row {row}, column {column} is {found}, and not {expected}")]
     Wrong {
@@ -60,13 +63,19 @@ where
     }
 }
 
+impl From<std::io::Error> for StagingError {
+    fn from(source: std::io::Error) -> Self {
+        StagingError::Output { source }
+    }
+}
+
 /// A part: a program that the supervisor starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Part {
     /// Publishes; two ranks, each with half of the rows.
     Simulation,
-    /// Takes every step outside, checks every number, and goes on where the reader before it ended.
-    Reader,
+    /// Takes every step outside, checks every number, and goes on where the one before it ended.
+    Analysis,
 }
 
 impl Part {
@@ -74,7 +83,7 @@ impl Part {
     pub fn name(self) -> &'static str {
         match self {
             Part::Simulation => "simulation",
-            Part::Reader => "reader",
+            Part::Analysis => "analysis",
         }
     }
 
@@ -86,7 +95,7 @@ impl Part {
         end_with_supervisor();
         match self {
             Part::Simulation => simulate(settings),
-            Part::Reader => read(settings),
+            Part::Analysis => read(settings),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The supervisor: starts all, cuts the way, kills the reader, and checks what arrived.
+//! The supervisor: starts all, cuts the way, kills the analysis, and checks what arrived.
 
 use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ fn run_parts(
     let mut run = Run { settings, interrupt, began, command, processes, folder };
     let way = run.start()?;
     screen.line(&format!(
-        "== staging: {} steps of 512 KiB from {RANKS} ranks, one every {} ms; the reader takes {} ms for each",
+        "== staging: {} steps of 512 KiB from {RANKS} ranks, one every {} ms; the analysis takes {} ms for each",
         settings.steps, settings.pace_ms, settings.reading_ms
     ));
     screen.line(&format!("  started: {}", list(run.processes.all())));
@@ -131,7 +131,7 @@ impl Run<'_> {
 
     fn start(&mut self) -> Result<Way, RunError> {
         let (inside, outside) = (self.inside(), self.outside());
-        // What was read is found again by a reader that comes back.
+        // What was read is found again by an analysis that comes back.
         let reserve = self.settings.steps.to_string();
         let words = ["gate", "--subscribers", "1", "--reserve", &reserve, "--memory", "1G", "--once"];
         let address = self.command(&outside, &words)?.and_then(|line| line.parse().ok());
@@ -142,7 +142,7 @@ impl Run<'_> {
         let stage = ["stage", STREAM, "--memory", MEMORY, "--disk", &disk, "--subscribers", "1", "--once"];
         self.command(&inside, &stage)?;
         self.command(&inside, &["forward", STAGED, "--to", &to, "--once"])?;
-        self.part(Part::Reader, "reader.1".to_owned(), &outside, (0, 1))?;
+        self.part(Part::Analysis, "analysis.1".to_owned(), &outside, (0, 1))?;
         for rank in 0..RANKS {
             self.part(Part::Simulation, format!("simulation.{rank}"), &inside, (rank, RANKS))?;
         }
@@ -154,7 +154,7 @@ impl Run<'_> {
         std::fs::read_to_string(self.settings.taken()).map_or(0, |text| text.lines().count())
     }
 
-    /// Cuts the way, kills the reader, starts another, and cuts the way again, each at its time. Says what was on disk.
+    /// Cuts the way, kills the analysis, starts another, and cuts the way again, each at its time. Says what was on disk.
     fn harm(&mut self, way: &Way, screen: &mut Screen) -> Result<CheckResult, RunError> {
         let steps = self.settings.steps as usize;
         let mut on_disk = 0;
@@ -168,14 +168,15 @@ impl Run<'_> {
             let told = if what == "cut" {
                 format!("the way out is cut ({} connection)", way.cut())
             } else {
-                let reader = self.processes.all().iter().find(|process| process.label == "reader.1");
-                let id = reader.and_then(|reader| i32::try_from(reader.id()).ok()).and_then(Pid::from_raw);
+                let analysis = self.processes.all().iter().find(|process| process.label == "analysis.1");
+                let id =
+                    analysis.and_then(|analysis| i32::try_from(analysis.id()).ok()).and_then(Pid::from_raw);
                 if let Some(id) = id {
                     kill_process(id, Signal::KILL).map_err(io::Error::from)?;
                 }
                 let outside = self.outside();
-                self.part(Part::Reader, "reader.2".to_owned(), &outside, (0, 1))?;
-                "the reader is killed (kill -9), and another one goes on".to_owned()
+                self.part(Part::Analysis, "analysis.2".to_owned(), &outside, (0, 1))?;
+                "the analysis is killed (kill -9), and another one goes on".to_owned()
             };
             screen.line(&format!("  {seconds:5.1} s, {:4} steps read: {told}", self.progress()));
         }
@@ -188,7 +189,7 @@ impl Run<'_> {
         self.processes.reap()?;
         let is_bad = |process: &&crate::shared::processes::Process<&'static str>| {
             let failed = process.status.is_some_and(|status| !status.success());
-            failed && process.label != "reader.1"
+            failed && process.label != "analysis.1"
         };
         if let Some(process) = self.processes.all().iter().find(is_bad) {
             let words = process.last_words().join("; ");
@@ -217,9 +218,9 @@ impl Run<'_> {
             let number = |name: &str| told[name].as_f64().unwrap_or(f64::NAN);
             (held_up, ran) = (held_up.max(number("held_up_s")), ran.max(number("ran_s")));
         }
-        // A reader that takes twice as long as it would hold it up for half of its time.
+        // An analysis that takes twice as long as it would hold it up for half of its time.
         let what = format!("{:.1} ms of {ran:.1} s", 1000.0 * held_up);
-        Ok(CheckResult::of(held_up < ran / 4.0, "no slow reader held the simulation up", what))
+        Ok(CheckResult::of(held_up < ran / 4.0, "no slow analysis held the simulation up", what))
     }
 
     fn taken(&self) -> Result<CheckResult, RunError> {

@@ -12,7 +12,7 @@ pub struct Settings {
     /// Milliseconds from one step of the simulation to the next
     #[arg(long, default_value_t = 5)]
     pub pace_ms: u64,
-    /// Milliseconds that the reader takes for a step
+    /// Milliseconds that the analysis takes for a step
     #[arg(long, default_value_t = 10)]
     pub reading_ms: u64,
     /// Where files and logs go
