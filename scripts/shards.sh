@@ -25,7 +25,7 @@ simulator            290 nothing
 properties            90 nothing
 fuzz                 360 cargo-fuzz c++
 miri                 120 rustup rust-nightly
-endurance            240 nothing
+endurance            300 nothing
 c-checkers           180 valgrind
 mpich                100 mpich
 rsmpi-openmpi        240 openmpi libclang

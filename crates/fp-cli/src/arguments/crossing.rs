@@ -77,7 +77,7 @@ pub(crate) struct GateOptions {
     /// Publishes the first step of a stream when it has so many subscribers
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) subscribers: u32,
-    /// How long a `forward` that is away is awaited; and subscribers, after an earlier gate was killed
+    /// How long a `forward` that is away is awaited
     #[arg(long = "await", value_name = "SECONDS", default_value = "600", value_parser = seconds)]
     pub(crate) awaits: Duration,
     /// Ends when all streams that came have ended

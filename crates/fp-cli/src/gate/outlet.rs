@@ -20,6 +20,9 @@ use crate::recorded_step;
 /// How long a subscriber may hold up the stream: it is no simulation that waits.
 const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// How long those are awaited who had subscribed as an earlier gate was killed. One of them may have gone meanwhile.
+const RETURN: Duration = Duration::from_secs(30);
+
 /// How long no step has to come until what all have taken is said to be taken, though it is in the reserve. Whoever brings
 /// it might wait for just that before it ends, or has room for more.
 const IDLE: Duration = Duration::from_secs(5);
@@ -224,7 +227,7 @@ impl Ranked {
                 thread::sleep(NOTICE / 8);
                 continue;
             }
-            let is_late = began.elapsed() >= options.awaits;
+            let is_late = began.elapsed() >= options.awaits.min(RETURN);
             let awaited = if is_late { 0 } else { self.subscribers };
             let awaited = options.subscribers.max(awaited);
             let present = publisher.wait_for_subscriptions(awaited, NOTICE);
