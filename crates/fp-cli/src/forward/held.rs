@@ -96,10 +96,16 @@ impl<T> Held<T> {
         self.state().steps.len()
     }
 
-    /// Whether all that the gate was given was taken, by whomever it was given.
-    pub(super) fn is_all_taken(&self) -> bool {
-        let state = self.state();
-        state.steps.is_empty() && state.inherited.is_empty()
+    /// The gate says that all of the stream was taken; false if it was not given all.
+    pub(super) fn all_taken(&self) -> bool {
+        let mut state = self.state();
+        if state.steps.iter().any(|held| !held.is_sent) {
+            return false;
+        }
+        state.inherited.clear();
+        let taken = std::mem::take(&mut state.steps);
+        state.taken += taken.len() as u64;
+        true
     }
 
     /// How many were taken.
@@ -281,9 +287,19 @@ mod tests {
     fn what_a_forward_before_sent_is_awaited_and_no_lie() {
         let held = held(&[]);
         held.connected(Some(mark(1, 6)), &[mark(1, 5), mark(1, 6)]);
-        assert!(!held.is_all_taken() && held.count() == 0);
         assert!(held.taken(mark(1, 6)) && held.taken(mark(1, 5)) && !held.taken(mark(1, 5)));
-        assert!(held.is_all_taken() && held.taken_steps() == 0);
+        assert_eq!((held.count(), held.taken_steps()), (0, 0));
+    }
+
+    #[test]
+    fn a_stream_that_has_ended_there_was_taken_as_far_as_it_was_sent() {
+        let held = held(&[mark(1, 0), mark(1, 1)]);
+        held.connected(None, &[]);
+        held.next_to_send();
+        assert!(!held.all_taken());
+        held.next_to_send();
+        assert!(held.all_taken());
+        assert_eq!((held.count(), held.taken_steps()), (0, 2));
     }
 
     #[test]

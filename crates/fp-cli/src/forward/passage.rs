@@ -133,9 +133,11 @@ fn follow(connection: &Connection, held: &Held) -> Other {
             Ok(Some(Note::Refused { why, again: true })) => return Other::Cut(why),
             Ok(None) => return Other::Cut("it closed the connection".to_owned()),
             Err(error) => return Other::Cut(error.to_string()),
-            Ok(Some(Note::Ended)) if held.is_all_taken() => return Other::Ended,
+            Ok(Some(Note::Ended)) if held.all_taken() => return Other::Ended,
             Ok(Some(Note::Ended)) => {
-                return Other::Refuses("it says that the stream has ended, and has not taken all".to_owned());
+                return Other::Refuses(
+                    "it says that the stream has ended, and did not get all of it".to_owned(),
+                );
             }
             Ok(Some(Note::Offer { .. } | Note::Welcome { .. } | Note::Opening { .. })) => {
                 return Other::Refuses("it says what is not its to say".to_owned());
