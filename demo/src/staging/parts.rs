@@ -140,7 +140,8 @@ fn read(settings: &Settings) -> Result<(), StagingError> {
                 let number = step.step().0;
                 check(number, &step.get("temperature", Selection::All)?)?;
                 thread::sleep(Duration::from_millis(settings.reading_ms));
-                writeln!(taken, "{number}")?;
+                // In one piece: it may be killed at any moment.
+                taken.write_all(format!("{number}\n").as_bytes())?;
             }
             NextStep::NotYet => return Err(StagingError::Silence),
             NextStep::Ended(_) => return Ok(subscriber.close()?),

@@ -17,15 +17,26 @@ struct Shared {
     /// Both ends of each connection that there is.
     open: Mutex<Vec<(TcpStream, TcpStream)>>,
     dialled: AtomicUsize,
+    /// Connections that there are, and the most at one time.
+    live: AtomicUsize,
     most: AtomicUsize,
+}
+
+/// A connection that is there until both its ways have ended.
+struct Live(Arc<Shared>);
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.live.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Way {
     pub(super) fn to(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let bound = listener.local_addr()?;
-        let (dialled, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { to: address, open: Mutex::default(), dialled, most });
+        let [dialled, live, most] = [0; 3].map(AtomicUsize::new);
+        let shared = Arc::new(Shared { to: address, open: Mutex::default(), dialled, live, most });
         let of_thread = shared.clone();
         // It ends with the process.
         thread::spawn(move || listener.incoming().flatten().for_each(|near| of_thread.carry(near)));
@@ -55,16 +66,20 @@ impl Way {
 }
 
 impl Shared {
-    fn carry(&self, near: TcpStream) {
+    fn carry(self: &Arc<Self>, near: TcpStream) {
         self.dialled.fetch_add(1, Ordering::SeqCst);
         let Ok(far) = TcpStream::connect(self.to) else { return };
+        self.most.fetch_max(self.live.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+        let live = Arc::new(Live(self.clone()));
         for (from, to) in [(&near, &far), (&far, &near)] {
             let (Ok(from), Ok(to)) = (from.try_clone(), to.try_clone()) else { return };
-            thread::spawn(move || pump(from, to));
+            let live = live.clone();
+            thread::spawn(move || {
+                pump(from, to);
+                drop(live);
+            });
         }
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.push((near, far));
-        self.most.fetch_max(open.len(), Ordering::SeqCst);
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).push((near, far));
     }
 }
 

@@ -1,12 +1,12 @@
-//! The stream that outlives its network and its readers, as a user starts it.
+//! The stream that outlives its network and its analyses, as a user starts it.
 
 use std::process::Command;
 
 #[test]
-fn a_stream_outlives_cuts_and_a_reader() {
+fn a_stream_outlives_cuts_and_an_analysis() {
     let output = tempfile::tempdir().expect("a folder");
     let mut staging = Command::new(env!("CARGO_BIN_EXE_staging"));
-    staging.args(["--steps", "120", "--reading-ms", "10", "--output"]).arg(output.path());
+    staging.args(["--steps", "120", "--reading-ms", "30", "--output"]).arg(output.path());
     // What a killed supervisor leaves goes with the folder.
     let done = staging.env("TMPDIR", output.path()).output().expect("starts");
     let said = String::from_utf8_lossy(&done.stdout).into_owned() + &String::from_utf8_lossy(&done.stderr);

@@ -67,7 +67,7 @@ pub(crate) struct GateOptions {
     /// The address that others dial, where --listen has the unspecified one (0.0.0.0)
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) advertise: Option<IpAddr>,
-    /// The memory that steps take, of all streams together, beside two steps of each that are on their way: a number of
+    /// The memory that steps take, of all streams together, beside three steps of each that are on their way: a number of
     /// bytes, with K, M, G or T behind it
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = bytes)]
     pub(crate) memory: ByteCount,

@@ -30,7 +30,7 @@ pub(crate) enum Note {
     Refused { why: String, again: bool },
     /// `forward`, before the steps of an opening: the number of its next step, and how many ranks its publisher has.
     Opening { next: Mark, ranks: u32 },
-    /// `gate`: all subscribers have taken it, and it is in no reserve.
+    /// `gate`: all subscribers have taken it, and it is in no reserve, or no step has come for a while.
     Taken(Mark),
     /// `gate`: how many subscriptions there are now.
     Subscribers(u32),

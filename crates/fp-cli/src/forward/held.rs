@@ -43,6 +43,7 @@ struct State<T> {
     has: Option<Mark>,
     subscribers: u32,
     other: Other,
+    awaits_end: bool,
     taken: u64,
 }
 
@@ -54,6 +55,7 @@ impl<T> Default for Held<T> {
             has: None,
             subscribers: 0,
             other: Other::Cut(String::new()),
+            awaits_end: false,
             taken: 0,
         };
         Self { state: Mutex::new(state), changed: Condvar::new() }
@@ -96,10 +98,16 @@ impl<T> Held<T> {
         self.state().steps.len()
     }
 
-    /// The gate says that all of the stream was taken; false if it was not given all.
+    /// The gate is told over this connection that no step comes any more.
+    pub(super) fn await_end(&self) {
+        self.state().awaits_end = true;
+    }
+
+    /// The gate says that all of the stream was taken. False if that is not the end of what it was told to end: it is
+    /// of an earlier connection.
     pub(super) fn all_taken(&self) -> bool {
         let mut state = self.state();
-        if state.steps.iter().any(|held| !held.is_sent) {
+        if !state.awaits_end || state.steps.iter().any(|held| !held.is_sent) {
             return false;
         }
         state.inherited.clear();
@@ -159,7 +167,7 @@ impl<T> Held<T> {
         state.taken += (before - state.steps.len()) as u64;
         let is_held = |mark: &Mark| state.steps.iter().any(|held| held.mark == *mark);
         state.inherited = pending.iter().copied().filter(|mark| !is_held(mark)).collect();
-        (state.other, state.has) = (Other::There, has);
+        (state.other, state.has, state.awaits_end) = (Other::There, has, false);
         self.changed.notify_all();
     }
 
@@ -296,8 +304,12 @@ mod tests {
         let held = held(&[mark(1, 0), mark(1, 1)]);
         held.connected(None, &[]);
         held.next_to_send();
+        held.await_end();
         assert!(!held.all_taken());
         held.next_to_send();
+        held.connected(Some(mark(1, 1)), &[mark(1, 0), mark(1, 1)]);
+        assert!(!held.all_taken(), "that was said of another connection");
+        held.await_end();
         assert!(held.all_taken());
         assert_eq!((held.count(), held.taken_steps()), (0, 2));
     }

@@ -211,8 +211,9 @@ impl Forward<'_> {
             // A gate that does not hear it any more waits for a while, and ends as well.
             let _ = passage.tell(&Note::Ended);
         }
-        // What comes next comes over another connection.
+        // What comes next comes over another connection, and who subscribed has gone with the stream.
         self.passage = None;
+        self.held.note_subscribers(0);
         let last = self.epoch;
         match ending {
             Some(reason) if !self.is_over() && !matches!(reason, EndReason::Closed) => {
@@ -246,6 +247,7 @@ impl Forward<'_> {
     /// Tells the gate that no step comes any more, once over each connection.
     fn tell_end(&mut self) {
         let Some(passage) = self.passage.as_ref().filter(|_| !self.has_told_end) else { return };
+        self.held.await_end();
         match passage.tell(&Note::Ended) {
             Ok(()) => self.has_told_end = true,
             Err(error) => self.held.note_other(Other::Cut(error.to_string())),
@@ -328,7 +330,7 @@ impl Forward<'_> {
             let offer = Offer { stream: &self.forwarded, forward: &self.name };
             let dialled = Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref());
             let opened = match dialled {
-                Ok(connection) => Passage::open(connection, &offer, &self.held, || self.is_over()),
+                Ok(connection) => Passage::open(connection, &offer, &self.held, self.interrupt.asked()),
                 // Once it was there, it is away for a while: it may come again.
                 Err(error) if error.is_passing() || self.connected.is_some() => {
                     Err(Barred::Passing(error.to_string()))

@@ -58,7 +58,7 @@ impl Passage {
         connection: Connection,
         offer: &Offer<'_>,
         held: &Arc<Held>,
-        is_over: impl Fn() -> bool,
+        is_over: impl Fn() -> bool + Send + 'static,
     ) -> Result<Self, Barred> {
         let cut = |error: io::Error| Barred::Passing(error.to_string());
         let nonsense = |error: io::Error| match error.kind() == io::ErrorKind::InvalidData {
@@ -89,7 +89,14 @@ impl Passage {
         let (of_thread, told) = (connection.clone(), held.clone());
         let hearing = thread::Builder::new()
             .name("hear the gate".to_owned())
-            .spawn(move || told.note_other(follow(&of_thread, &told)))
+            .spawn(move || {
+                let other = follow(&of_thread, &told, &is_over);
+                if other != Other::Ended {
+                    // Who sends need not wait for one who is heard no more.
+                    of_thread.close();
+                }
+                told.note_other(other);
+            })
             .map_err(|error| Barred::Passing(error.to_string()))?;
         Ok(Self { connection, hearing: Some(hearing), reserve })
     }
@@ -118,9 +125,9 @@ impl Passage {
 }
 
 /// What the gate says, until it says no more.
-fn follow(connection: &Connection, held: &Held) -> Other {
+fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> Other {
     loop {
-        match hear(connection, &|| false) {
+        match hear(connection, is_over) {
             Ok(Some(Note::Taken(mark))) if held.taken(mark) => {}
             Ok(Some(Note::Taken(mark))) => {
                 return Other::Refuses(format!(
@@ -134,11 +141,7 @@ fn follow(connection: &Connection, held: &Held) -> Other {
             Ok(None) => return Other::Cut("it closed the connection".to_owned()),
             Err(error) => return Other::Cut(error.to_string()),
             Ok(Some(Note::Ended)) if held.all_taken() => return Other::Ended,
-            Ok(Some(Note::Ended)) => {
-                return Other::Refuses(
-                    "it says that the stream has ended, and did not get all of it".to_owned(),
-                );
-            }
+            Ok(Some(Note::Ended)) => {}
             Ok(Some(Note::Offer { .. } | Note::Welcome { .. } | Note::Opening { .. })) => {
                 return Other::Refuses("it says what is not its to say".to_owned());
             }

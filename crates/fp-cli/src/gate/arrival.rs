@@ -68,7 +68,7 @@ fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
     let parted = thread::scope(|scope| {
         let telling = scope.spawn(|| tell(&inflow, connection, number, &welcome));
         let parted = take(gate, &inflow, connection, number);
-        inflow.disconnect(number);
+        let is_last = inflow.disconnect(number, matches!(parted, Ok(true)));
         let began = Instant::now();
         while !telling.is_finished() && began.elapsed() < PATIENCE {
             thread::sleep(NOTICE / 8);
@@ -76,7 +76,7 @@ fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
         if !telling.is_finished() || matches!(parted, Err(Parting::Lost(_))) {
             connection.close();
         }
-        parted
+        parted.map(|has_ended| has_ended && is_last)
     });
     part(gate, &inflow, connection, parted)
 }
@@ -153,7 +153,7 @@ fn take(
                     opened = Some(checked);
                 }
                 Note::Ended => {
-                    inflow.end().map_err(Parting::Ended)?;
+                    inflow.end(Some(number)).map_err(Parting::Ended)?;
                     // It says so once more when it has heard that. If the way is cut before, it comes again.
                     return match connection.incoming()? {
                         None => Ok(false),

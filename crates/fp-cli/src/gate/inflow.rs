@@ -52,6 +52,13 @@ struct State {
     is_over: bool,
 }
 
+impl State {
+    /// How many had subscribed before; none where nothing went before.
+    fn awaited(&self) -> Option<u32> {
+        (self.has.is_some() || self.subscribers > 0).then_some(self.subscribers)
+    }
+}
+
 /// A stream that comes in.
 pub(super) struct Inflow {
     pub(super) stream: String,
@@ -137,15 +144,18 @@ impl Inflow {
         Ok((number, Note::Welcome { has: state.has, pending: state.pending.clone(), reserve }))
     }
 
-    /// That connection is no more.
-    pub(super) fn disconnect(&self, number: u64) {
+    /// That connection is no more; whether it was the last one, so that what has ended over it has ended for all.
+    pub(super) fn disconnect(&self, number: u64, has_ended: bool) -> bool {
         let mut state = self.state();
-        if state.line.as_ref().is_some_and(|line| line.number == number) {
+        let is_last = state.line.as_ref().is_some_and(|line| line.number == number);
+        if is_last {
             state.line = None;
-            state.away = Some(Instant::now());
+            state.away = Some(Instant::now()).filter(|_| !has_ended);
+            state.is_over |= has_ended;
         }
         drop(state);
         self.changed.notify_all();
+        is_last
     }
 
     /// The next thing to be said over that connection; none if it is no more.
@@ -215,12 +225,12 @@ impl Inflow {
         first: StepId,
     ) -> Result<(), Failure> {
         let mut outlet = self.outlet();
-        let (has_ended, subscribers) = {
+        let (has_ended, awaited) = {
             let state = self.state();
-            (state.ended == Some(opened.epoch), state.subscribers)
+            (state.ended == Some(opened.epoch), state.awaited())
         };
         if outlet.is_none() && !has_ended {
-            *outlet = Some(Outlet::open(gate, self, opened.ranks, first, subscribers)?);
+            *outlet = Some(Outlet::open(gate, self, opened.ranks, first, awaited)?);
             self.state().has_ended = false;
         }
         Ok(())
@@ -240,7 +250,7 @@ impl Inflow {
             outlet.ranks == opened.ranks
                 && (outlet.next.0..outlet.next.0.saturating_add(LIMIT_GAP)).contains(&mark.step.0)
         };
-        let subscribers = {
+        let awaited = {
             let state = self.state();
             if state.line.as_ref().is_none_or(|line| line.number != number) {
                 return Ok(Reception::Late);
@@ -249,16 +259,16 @@ impl Inflow {
             if state.has.is_some_and(is_there) {
                 return Ok(Reception::Handed);
             }
-            state.subscribers
+            state.awaited()
         };
         if outlet.as_ref().is_some_and(|outlet| !goes_on(outlet))
             && let Some(before) = outlet.take()
         {
-            before.finish()?;
+            before.finish(false)?;
         }
         let open = match outlet.as_mut() {
             Some(open) => open,
-            None => outlet.insert(Outlet::open(gate, self, opened.ranks, mark.step, subscribers)?),
+            None => outlet.insert(Outlet::open(gate, self, opened.ranks, mark.step, awaited)?),
         };
         let taken = Arc::new(Taken::new(self, mark, opened.ranks, &open.is_void));
         {
@@ -274,23 +284,26 @@ impl Inflow {
             return Ok(Reception::Handed);
         }
         // A rank has ended, and knows why.
-        let ended = outlet.take().map_or(Ok(()), Outlet::finish);
+        let ended = outlet.take().map_or(Ok(()), |outlet| outlet.finish(true));
         let ending = "what publishes it has ended".to_owned();
         ended.and(Err(Failure::Ended { stream: self.stream.clone(), ending }))
     }
 
     /// The stream has ended: its subscribers are told, when they have taken all. Then whoever brought it is.
-    pub(super) fn end(&self) -> Result<(), Failure> {
+    pub(super) fn end(&self, number: Option<u64>) -> Result<(), Failure> {
         // Who comes meanwhile waits for that.
         let mut outlet = self.outlet();
-        {
+        let is_over = {
             let mut state = self.state();
             state.ended = state.has.map(|has| has.epoch).or(state.ended);
-        }
-        outlet.take().map_or(Ok(()), Outlet::finish)?;
+            state.is_over
+        };
+        outlet.take().map_or(Ok(()), |outlet| outlet.finish(is_over))?;
         self.tell(|state| {
-            state.has_ended = true;
-            Some(Note::Ended)
+            (state.subscribers, state.is_counted, state.has_ended) = (0, false, true);
+            // Over another connection it is told as it is said there.
+            let is_its = state.line.as_ref().map(|line| line.number) == number;
+            is_its.then_some(Note::Ended)
         });
         Ok(())
     }

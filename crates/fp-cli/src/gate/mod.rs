@@ -121,7 +121,7 @@ impl Gate {
         arrivals.iter().for_each(|(connection, _)| connection.close());
         let threads = arrivals.into_iter().map(|(_, arrival)| arrival).chain(endings);
         threads.for_each(|thread| drop(thread.join()));
-        open.iter().for_each(|inflow| drop(inflow.end()));
+        open.iter().for_each(|inflow| drop(inflow.end(None)));
         Ok(())
     }
 
@@ -132,11 +132,14 @@ impl Gate {
         let left: Vec<Arc<Inflow>> = self.inflows().open.values().filter(is_left).cloned().collect();
         for inflow in left {
             let awaited = self.options.awaits;
-            eprintln!("flexpath: stream {:?} ends: nobody has brought it for {awaited:?}", inflow.stream);
+            eprintln!(
+                "flexpath: stream {:?} ends: nobody brings it any more (--await {awaited:?})",
+                inflow.stream
+            );
             inflow.give_up();
             let gate = self.clone();
             endings.push(thread::Builder::new().name("gate".to_owned()).spawn(move || {
-                let ended = inflow.end();
+                let ended = inflow.end(None);
                 gate.forget(&inflow);
                 if let Err(failure) = ended {
                     gate.note_failure(failure);

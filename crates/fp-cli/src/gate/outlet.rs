@@ -38,8 +38,10 @@ pub(super) struct Outlet {
     /// Whether what its ranks let go of counts as taken no more.
     pub(super) is_void: Arc<AtomicBool>,
     has_steps: bool,
-    /// Whether no step comes, and none came.
+    /// Whether nobody is awaited any more.
     is_idle: Arc<AtomicBool>,
+    /// Whether no step comes any more.
+    is_ending: Arc<AtomicBool>,
     to: Vec<SyncSender<Handed>>,
     threads: Vec<JoinHandle<Result<(), Failure>>>,
 }
@@ -50,13 +52,14 @@ struct Ranked {
     inflow: Arc<Inflow>,
     rank: Rank,
     ranks: u32,
-    /// How many subscribers are awaited before the first step, as an earlier gate had them.
-    subscribers: u32,
+    /// How many had subscribed before, if anything went before: to an earlier gate.
+    before: Option<u32>,
     /// Whether they are there, as rank 0 sees it.
     is_open: Arc<AtomicBool>,
     has_failed: Arc<AtomicBool>,
     is_void: Arc<AtomicBool>,
     is_idle: Arc<AtomicBool>,
+    is_ending: Arc<AtomicBool>,
     /// Ranks that have had nothing to do for a while, and of which all was taken.
     resting: Arc<AtomicU32>,
 }
@@ -83,10 +86,11 @@ impl Outlet {
         inflow: &Arc<Inflow>,
         ranks: u32,
         first: StepId,
-        subscribers: u32,
+        before: Option<u32>,
     ) -> Result<Self, Failure> {
         let (is_open, has_failed) = (Arc::default(), Arc::default());
         let (is_void, is_idle, resting) = (Arc::default(), Arc::default(), Arc::default());
+        let is_ending = Arc::default();
         let (mut to, mut threads) = (Vec::new(), Vec::new());
         for rank in (0..ranks).map(Rank) {
             let (tell, told) = sync_channel(1);
@@ -95,11 +99,12 @@ impl Outlet {
                 inflow: inflow.clone(),
                 rank,
                 ranks,
-                subscribers,
+                before,
                 is_open: Arc::clone(&is_open),
                 has_failed: Arc::clone(&has_failed),
                 is_void: Arc::clone(&is_void),
                 is_idle: Arc::clone(&is_idle),
+                is_ending: Arc::clone(&is_ending),
                 resting: Arc::clone(&resting),
             };
             let named = thread::Builder::new().name(format!("gate {}", inflow.stream));
@@ -107,7 +112,7 @@ impl Outlet {
             to.push(tell);
         }
         eprintln!("flexpath: stream {:?} comes in, and is published by {ranks} ranks", inflow.stream);
-        Ok(Self { ranks, next: first, is_void, has_steps: false, is_idle, to, threads })
+        Ok(Self { ranks, next: first, is_void, has_steps: false, is_idle, is_ending, to, threads })
     }
 
     /// Hands a step to all ranks; false if one of them has ended.
@@ -117,9 +122,10 @@ impl Outlet {
         self.to.iter().all(|to| to.send((received.clone(), taken.clone())).is_ok())
     }
 
-    /// Ends the stream.
-    pub(super) fn finish(self) -> Result<(), Failure> {
-        self.is_idle.store(!self.has_steps, Ordering::Release);
+    /// Ends the stream: at once, or when it was taken.
+    pub(super) fn finish(self, at_once: bool) -> Result<(), Failure> {
+        self.is_idle.store(at_once || !self.has_steps, Ordering::Release);
+        self.is_ending.store(true, Ordering::Release);
         drop(self.to);
         let outcomes = self.threads.into_iter().filter_map(|thread| thread.join().ok());
         outcomes.fold(Ok(()), Result::and)
@@ -218,20 +224,30 @@ impl Ranked {
         Ok(asked)
     }
 
-    /// Those who are asked for, and those who had subscribed before an earlier gate was killed.
+    /// Those who are asked for; or those who had subscribed before, for a while, and one in any case if any is asked for.
     fn await_subscribers(&self, publisher: &Publisher) {
         let (options, began) = (&self.gate.options, Instant::now());
-        let is_needless = || self.is_over() || self.is_idle.load(Ordering::Acquire);
-        while !is_needless() && !self.is_open.load(Ordering::Acquire) {
+        let mut ending: Option<Instant> = None;
+        while !self.is_over() && !self.is_open.load(Ordering::Acquire) {
+            if self.is_ending.load(Ordering::Acquire) {
+                ending.get_or_insert_with(Instant::now);
+            }
+            let is_long = ending.is_some_and(|since| since.elapsed() >= options.awaits);
+            if is_long || self.is_idle.load(Ordering::Acquire) {
+                return;
+            }
             if self.rank != Rank(0) {
                 thread::sleep(NOTICE / 8);
                 continue;
             }
-            let is_late = began.elapsed() >= options.awaits.min(RETURN);
-            let awaited = if is_late { 0 } else { self.subscribers };
-            let awaited = options.subscribers.max(awaited);
-            let present = publisher.wait_for_subscriptions(awaited, NOTICE);
-            if present >= awaited {
+            let awaited = match self.before {
+                None => options.subscribers,
+                Some(before) if began.elapsed() < options.awaits.min(RETURN) => {
+                    before.max(options.subscribers)
+                }
+                Some(_) => options.subscribers.min(1),
+            };
+            if publisher.wait_for_subscriptions(awaited, NOTICE) >= awaited {
                 self.is_open.store(true, Ordering::Release);
             }
         }

@@ -191,11 +191,6 @@ impl<'a> Intake<'a> {
                 Fate::Published => self.publish_kept(staged)?,
                 Fate::Left => self.leave_kept(),
             }
-            let has_place = fate != Fate::Undecided || self.shelf.is_some();
-            if !has_place && self.relay.options.subscribers > 0 {
-                std::thread::sleep(NOTICE / 4);
-                continue;
-            }
             let (Some(source), None) = (source.as_mut(), &ending) else {
                 match ending {
                     Some(reason) if fate != Fate::Undecided => return Ok(Over::Ended(reason)),
@@ -304,8 +299,14 @@ impl<'a> Intake<'a> {
         if course.fate() == Fate::Undecided {
             let may_be_late = self.beginning.has_stream || present > 0;
             let is_late = may_be_late && Instant::now() >= self.beginning.awaits;
-            let awaited = if is_late { 0 } else { self.beginning.subscribers };
-            if present >= awaited.max(self.relay.options.subscribers) {
+            let asked = self.relay.options.subscribers;
+            let awaited = match self.beginning.subscribers {
+                // Nothing went before.
+                0 => asked,
+                before if !is_late => before.max(asked),
+                _ => asked.min(1),
+            };
+            if present >= awaited {
                 course.decide(Fate::Published);
             }
         }

@@ -105,33 +105,26 @@ fn what_has_to_be_on_a_disk_that_fails_waits_for_it() {
 #[test]
 fn the_first_step_awaits_as_many_subscribers_as_are_asked_for() {
     const STEPS: u64 = 10;
-    for with_disk in [true, false] {
-        let folder = tempfile::tempdir().unwrap();
-        let disk = folder.path().join("disk");
-        let mut words = vec!["stage", "sim", "--subscribers", "2", "--once"];
-        if with_disk {
-            words.extend(["--disk", disk.to_str().unwrap()]);
-        }
-        let stager = Run::at(folder.path(), &words);
-        let options = publisher_options(folder.path());
-        let publishing = thread::spawn(move || {
-            let mut publisher = Publisher::open("sim", options).unwrap();
-            put_steps(&mut publisher, STEPS);
-            publisher.close().expect("all of it was taken");
-        });
-        let mut first = attach(folder.path(), "sim-staged", |one| one);
-        if with_disk {
-            eventually("steps are on disk", || files(&disk) as u64 == STEPS);
-        }
-        let early = first.next_step(Duration::from_millis(300)).expect("it is open");
-        assert!(matches!(early, NextStep::NotYet), "one is there, and two are awaited: {early:?}");
-        let mut second = attach(folder.path(), "sim-staged", |one| one);
-        for number in 0..STEPS {
-            assert_eq!([take(&mut first), take(&mut second)], [Some(number); 2]);
-        }
-        publishing.join().unwrap();
-        assert_eq!([take(&mut first), take(&mut second)], [None; 2]);
-        let ended = stager.finish();
-        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("disk");
+    let words = ["stage", "sim", "--subscribers", "2", "--once", "--disk", disk.to_str().unwrap()];
+    let stager = Run::at(folder.path(), &words);
+    let options = publisher_options(folder.path());
+    let publishing = thread::spawn(move || {
+        let mut publisher = Publisher::open("sim", options).unwrap();
+        put_steps(&mut publisher, STEPS);
+        publisher.close().expect("all of it was taken");
+    });
+    let mut first = attach(folder.path(), "sim-staged", |one| one);
+    eventually("steps are on disk", || files(&disk) as u64 == STEPS);
+    let early = first.next_step(Duration::from_millis(300)).expect("it is open");
+    assert!(matches!(early, NextStep::NotYet), "one is there, and two are awaited: {early:?}");
+    let mut second = attach(folder.path(), "sim-staged", |one| one);
+    for number in 0..STEPS {
+        assert_eq!([take(&mut first), take(&mut second)], [Some(number); 2]);
     }
+    publishing.join().unwrap();
+    assert_eq!([take(&mut first), take(&mut second)], [None; 2]);
+    let ended = stager.finish();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
