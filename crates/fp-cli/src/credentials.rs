@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use fp_core::rendezvous::{Rendezvous, RendezvousError};
-use fp_core::{LinkOptions, ListenAddress, TlsOptions, Token};
+use fp_core::{LinkOptions, ListenAddress, TlsError, TlsOptions, Token};
 
 use crate::failure::Failure;
 
@@ -118,16 +118,17 @@ impl Credentials {
 
     /// Has a rendezvous that is a meeting place shown them.
     pub(crate) fn shown_to(&self, rendezvous: Rendezvous) -> Result<Rendezvous, RendezvousError> {
+        let (token, tls) = self.shown()?;
+        Ok(rendezvous.with_credentials(token, tls))
+    }
+
+    /// The token, and TLS: where no option speaks of it, the environment's.
+    pub(crate) fn shown(&self) -> Result<(Option<Token>, Option<TlsOptions>), TlsError> {
         let tls = match &self.tls {
             Some(given) => Some(given.clone()),
             None => TlsOptions::from_environment()?,
         };
-        Ok(rendezvous.with_credentials(self.token.clone(), tls))
-    }
-
-    /// The token, and what they say of TLS.
-    pub(crate) fn into_parts(self) -> (Option<Token>, Option<TlsOptions>) {
-        (self.token, self.tls)
+        Ok((self.token.clone(), tls))
     }
 
     /// What they say of TLS.

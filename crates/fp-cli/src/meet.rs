@@ -3,7 +3,6 @@
 use std::io::{self, Write as _};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
-use fp_core::TlsOptions;
 use fp_core::diagnosis::ListenError;
 use fp_core::rendezvous::place::{MeetError, MeetingPlace};
 
@@ -13,11 +12,7 @@ use crate::interrupt::Interrupt;
 
 /// Listens, prints the address, and serves until it is told to end.
 pub(crate) fn run(options: &MeetOptions) -> Result<(), Failure> {
-    let (token, tls) = options.credentials.read()?.into_parts();
-    let tls = match tls {
-        Some(given) => Some(given),
-        None => TlsOptions::from_environment().map_err(|error| failure(error.into()))?,
-    };
+    let (token, tls) = options.credentials.read()?.shown().map_err(|error| failure(error.into()))?;
     let place = MeetingPlace::listen(resolve(&options.listen)?, options.advertise, token, tls);
     let place = place.map_err(failure)?;
     let interrupt = Interrupt::watch()?;

@@ -15,7 +15,7 @@ use super::found::{Found, follow};
 use super::plot::{draw_coordinates, draw_histograms};
 use super::processes::{Part, failed, start};
 use super::settings::Settings;
-use crate::shared::check_result::{CheckResult, CheckStatus};
+use crate::shared::check_result::{self, CheckResult};
 use crate::shared::interrupt::Interrupt;
 use crate::shared::outcome::Outcome;
 use crate::shared::picture::Picture;
@@ -59,9 +59,7 @@ pub fn run(settings: &Settings, interrupt: &Interrupt, screen: &mut Screen) -> O
             return Outcome::Failed;
         }
     };
-    checks.iter().for_each(|check| screen.line(&check.line()));
-    let fails = checks.iter().any(|check| check.status == CheckStatus::Fails);
-    if fails { Outcome::Failed } else { Outcome::Held }
+    check_result::show(&checks, screen)
 }
 
 fn run_parts(

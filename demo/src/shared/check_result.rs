@@ -1,5 +1,15 @@
 //! What a run has shown: the result of a check, with its numbers.
 
+use super::outcome::Outcome;
+use super::screen::Screen;
+
+/// Shows the results: how the run ended.
+pub(crate) fn show(checks: &[CheckResult], screen: &mut Screen) -> Outcome {
+    checks.iter().for_each(|check| screen.line(&check.line()));
+    let fails = checks.iter().any(|check| check.status == CheckStatus::Fails);
+    if fails { Outcome::Failed } else { Outcome::Held }
+}
+
 /// Whether a check holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckStatus {

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use super::parts::{Part, STAGED, STREAM};
 use super::settings::Settings;
 use super::way::Way;
-use crate::shared::check_result::{CheckResult, CheckStatus};
+use crate::shared::check_result::{self, CheckResult};
 use crate::shared::interrupt::Interrupt;
 use crate::shared::outcome::Outcome;
 use crate::shared::processes::{Processes, list, rank_command};
@@ -52,9 +52,7 @@ pub fn run(settings: &Settings, interrupt: &Interrupt, screen: &mut Screen) -> O
             return Outcome::Failed;
         }
     };
-    checks.iter().for_each(|check| screen.line(&check.line()));
-    let fails = checks.iter().any(|check| check.status == CheckStatus::Fails);
-    if fails { Outcome::Failed } else { Outcome::Held }
+    check_result::show(&checks, screen)
 }
 
 /// A run under way.

@@ -17,7 +17,7 @@ Outside, on a host that this one reaches, and then here, where the simulation ru
   flexpath token --out run.token
   flexpath gate --listen 192.0.2.7:7001 --token-file run.token
   flexpath forward sim --to 192.0.2.7:7001 --token-file run.token
-It dials, and listens nowhere. Subscribers outside find the stream under the same name. The publisher keeps a step until
+It dials, and nobody dials it. Subscribers outside find the stream under the same name. The publisher keeps a step until
 all of them have taken it: `flexpath stage` before this command keeps it in the publisher's place.")]
 pub(crate) struct ForwardOptions {
     /// The stream's name, as `flexpath ls` shows it. It is awaited if it is not there yet

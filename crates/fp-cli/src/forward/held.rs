@@ -98,9 +98,9 @@ impl<T> Held<T> {
         self.state().steps.len()
     }
 
-    /// The gate is told over this connection that no step comes any more.
-    pub(super) fn await_end(&self) {
-        self.state().awaits_end = true;
+    /// The gate is told over this connection that no step comes any more; false if it was told before.
+    pub(super) fn await_end(&self) -> bool {
+        !std::mem::replace(&mut self.state().awaits_end, true)
     }
 
     /// The gate says that all of the stream was taken. False if that is not the end of what it was told to end: it is

@@ -63,8 +63,6 @@ struct Forward<'a> {
     told: Option<Epoch>,
     /// When the gate was connected last, and what was paused for before.
     connected: Option<(Instant, Duration)>,
-    /// Whether the gate was told over this connection that no step comes any more.
-    has_told_end: bool,
     /// Steps that may be held at one time; 0 before the stream is subscribed to.
     window: u32,
     steps: u64,
@@ -76,11 +74,7 @@ struct Forward<'a> {
 pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<(), Failure> {
     let credentials = options.credentials.read()?;
     let rendezvous = credentials.shown_to(rendezvous)?;
-    let (token, tls) = credentials.clone().into_parts();
-    let tls = match tls {
-        Some(given) => Some(given),
-        None => TlsOptions::from_environment().map_err(|error| Failure::Connection(error.into()))?,
-    };
+    let (token, tls) = credentials.shown().map_err(|error| Failure::Connection(error.into()))?;
     let interrupt = Interrupt::watch()?;
     let mut forward = Forward {
         options,
@@ -99,7 +93,6 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
         sizes: Vec::new(),
         told: None,
         connected: None,
-        has_told_end: false,
         window: 0,
         steps: 0,
         len_bytes: 0,
@@ -184,7 +177,6 @@ impl Forward<'_> {
         }
         let mut ending = None;
         let mut told = Instant::now();
-        self.has_told_end = false;
         while !self.is_over() {
             if told.elapsed() >= PROGRESS {
                 eprintln!("flexpath: stream {:?}: {} so far", self.options.stream, self.progress());
@@ -245,12 +237,10 @@ impl Forward<'_> {
     }
 
     /// Tells the gate that no step comes any more, once over each connection.
-    fn tell_end(&mut self) {
-        let Some(passage) = self.passage.as_ref().filter(|_| !self.has_told_end) else { return };
-        self.held.await_end();
-        match passage.tell(&Note::Ended) {
-            Ok(()) => self.has_told_end = true,
-            Err(error) => self.held.note_other(Other::Cut(error.to_string())),
+    fn tell_end(&self) {
+        let Some(passage) = self.passage.as_ref().filter(|_| self.held.await_end()) else { return };
+        if let Err(error) = passage.tell(&Note::Ended) {
+            self.held.note_other(Other::Cut(error.to_string()));
         }
     }
 
@@ -348,7 +338,6 @@ impl Forward<'_> {
                     eprintln!("flexpath: stream {stream:?} goes to the gate {to} as {:?}", self.forwarded);
                     (self.passage, self.told) = (Some(passage), None);
                     self.connected = Some((Instant::now(), pause));
-                    self.has_told_end = false;
                     return Ok(true);
                 }
                 Err(Barred::Lasting(failure)) => return Err(failure),

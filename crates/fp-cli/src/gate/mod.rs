@@ -14,7 +14,6 @@ use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use fp_core::TlsOptions;
 use fp_core::connection::{Connection, ConnectionError, ConnectionListener};
 use fp_core::rendezvous::Rendezvous;
 
@@ -52,11 +51,7 @@ struct Inflows {
 pub(crate) fn run(rendezvous: Rendezvous, options: &GateOptions) -> Result<(), Failure> {
     let credentials = options.credentials.read()?;
     let rendezvous = credentials.shown_to(rendezvous)?;
-    let (token, tls) = credentials.clone().into_parts();
-    let tls = match tls {
-        Some(given) => Some(given),
-        None => TlsOptions::from_environment().map_err(|error| Failure::Connection(error.into()))?,
-    };
+    let (token, tls) = credentials.shown().map_err(|error| Failure::Connection(error.into()))?;
     fp_core::limit_process_bytes(options.memory.0);
     let interrupt = Interrupt::watch()?;
     let at = meet::resolve(&options.listen)?;

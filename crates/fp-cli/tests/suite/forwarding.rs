@@ -9,14 +9,12 @@ use std::time::Duration;
 
 use crate::kinds::{PATIENCE, at, eventually, publish};
 use crate::staging::{
-    all_of, attach, interrupt, is_open, kill, publish_ahead, publisher_options, put_steps, take, try_take,
+    all_of, attach, awaiting, interrupt, is_open, kill, publish_ahead, publisher_options, put_steps, take,
+    take_all,
 };
 use crate::support::Run;
 use crate::wire::Wire;
-use fp_core::{
-    NextStep, OnLoss, Publisher, PublisherOptions, ReadError, StartAt, StepId, SubscriberOptions,
-    TransportPolicy,
-};
+use fp_core::{NextStep, Publisher, PublisherOptions, StartAt, StepId, SubscriberOptions, TransportPolicy};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// A gate, and its address.
@@ -73,7 +71,6 @@ fn faults() -> u64 {
 fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Vec<Run> + Send) {
     let [taken, published] = [AtomicU64::new(0), AtomicU64::new(u64::MAX)];
     let is_enough = AtomicBool::new(false);
-    let awaiting = |one: SubscriberOptions| one.with_on_loss(OnLoss::AwaitRestart(PATIENCE));
     let runs = thread::scope(|scope| {
         scope.spawn(|| publish_ahead(inside, &taken, &is_enough, &published));
         let harming = scope.spawn(|| {
@@ -87,25 +84,10 @@ fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Ve
             runs
         });
         eventually("it is published outside", || is_open(outside, "sim"));
-        let mut subscriber = attach(outside, "sim", awaiting);
+        let subscriber = attach(outside, "sim", awaiting);
         let _sign =
             Publisher::open("attached", PublisherOptions::default().with_rendezvous(at(inside))).unwrap();
-        while taken.load(Ordering::Relaxed) < published.load(Ordering::Relaxed) {
-            let expected = taken.load(Ordering::Relaxed);
-            let (number, read) = try_take(&mut subscriber).expect("the stream goes on");
-            assert_eq!(number, expected, "none is lost, and none comes twice");
-            match read {
-                Ok(()) => taken.store(expected + 1, Ordering::Relaxed),
-                // It was killed between a step and its field: who needs that step takes it once more.
-                Err(error) => {
-                    assert!(matches!(error, ReadError::Lost { .. }), "{error}");
-                    let again = expected
-                        .checked_sub(1)
-                        .map_or(StartAt::OldestReserved, |last| StartAt::After(StepId(last)));
-                    subscriber = attach(outside, "sim", |one| awaiting(one).with_start_at(again));
-                }
-            }
-        }
+        take_all(subscriber, (outside, "sim"), (&taken, &published));
         harming.join().unwrap()
     });
     println!("{} steps, {} faults", published.into_inner(), faults());

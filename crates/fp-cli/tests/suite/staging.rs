@@ -21,7 +21,7 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Elements of a step: some 64 KiB, so that they are no small block.
 const LEN: u64 = 8192;
 
-pub(crate) fn element(step: u64, at: u64) -> f64 {
+fn element(step: u64, at: u64) -> f64 {
     (step * LEN + at) as f64 / 4.0
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn attach(
 }
 
 /// Takes the next step of a field, and checks all of it: its number, and why it could not be read if it could not.
-pub(crate) fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)> {
+fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)> {
     match subscriber.next_step(PATIENCE).expect("a step or the end") {
         NextStep::Step(step) => {
             let number = step.step().0;
@@ -215,6 +215,35 @@ fn kill_often(mut stager: Run, start: impl Fn() -> Run, is_enough: &AtomicBool) 
     stager
 }
 
+/// For one who goes on when what it subscribes to was killed and is back.
+pub(crate) fn awaiting(options: SubscriberOptions) -> SubscriberOptions {
+    options.with_on_loss(OnLoss::AwaitRestart(PATIENCE))
+}
+
+/// Takes all that is published, while what it subscribes to is harmed.
+pub(crate) fn take_all(
+    mut subscriber: Subscriber,
+    (folder, stream): (&Path, &str),
+    (taken, published): (&AtomicU64, &AtomicU64),
+) {
+    while taken.load(Ordering::Relaxed) < published.load(Ordering::Relaxed) {
+        let expected = taken.load(Ordering::Relaxed);
+        let (number, read) = try_take(&mut subscriber).expect("the stream goes on");
+        assert_eq!(number, expected, "none is lost, and none comes twice");
+        match read {
+            Ok(()) => taken.store(expected + 1, Ordering::Relaxed),
+            // It was killed between a step and its field: who needs that step takes it once more.
+            Err(error) => {
+                assert!(matches!(error, ReadError::Lost { .. }), "{error}");
+                let again = expected
+                    .checked_sub(1)
+                    .map_or(StartAt::OldestReserved, |last| StartAt::After(StepId(last)));
+                subscriber = attach(folder, stream, |one| awaiting(one).with_start_at(again));
+            }
+        }
+    }
+}
+
 #[test]
 fn a_killed_stager_loses_nothing_and_gives_nothing_twice() {
     let folder = tempfile::tempdir().unwrap();
@@ -226,29 +255,13 @@ fn a_killed_stager_loses_nothing_and_gives_nothing_twice() {
     let stager = start();
     let [taken, published] = [AtomicU64::new(0), AtomicU64::new(u64::MAX)];
     let is_enough = AtomicBool::new(false);
-    let awaiting = |one: SubscriberOptions| one.with_on_loss(OnLoss::AwaitRestart(PATIENCE));
     let stager = thread::scope(|scope| {
         scope.spawn(|| publish_ahead(folder, &taken, &is_enough, &published));
-        let mut subscriber = attach(folder, "sim-staged", awaiting);
+        let subscriber = attach(folder, "sim-staged", awaiting);
         let options = PublisherOptions::default().with_rendezvous(at(folder));
         let _sign = Publisher::open("attached", options).unwrap();
         let killing = scope.spawn(|| kill_often(stager, start, &is_enough));
-        while taken.load(Ordering::Relaxed) < published.load(Ordering::Relaxed) {
-            let expected = taken.load(Ordering::Relaxed);
-            let (number, read) = try_take(&mut subscriber).expect("the stream goes on");
-            assert_eq!(number, expected, "none is lost, and none comes twice");
-            match read {
-                Ok(()) => taken.store(expected + 1, Ordering::Relaxed),
-                // It was killed between a step and its field: who needs that step takes it once more.
-                Err(error) => {
-                    assert!(matches!(error, ReadError::Lost { .. }), "{error}");
-                    let again = expected
-                        .checked_sub(1)
-                        .map_or(StartAt::OldestReserved, |last| StartAt::After(StepId(last)));
-                    subscriber = attach(folder, "sim-staged", |one| awaiting(one).with_start_at(again));
-                }
-            }
-        }
+        take_all(subscriber, (folder, "sim-staged"), (&taken, &published));
         killing.join().unwrap()
     });
     println!("{} steps, {} kills", published.into_inner(), kills());
@@ -276,7 +289,6 @@ fn a_publisher_that_is_killed_and_comes_back_goes_on_and_so_does_the_next_stager
         Run::at(folder.path(), &[&["stage", "sim", "--disk", disk.to_str().unwrap()], &options[..]].concat())
     };
     let (publisher, stager) = (replay("0:"), stage());
-    let awaiting = |one: SubscriberOptions| one.with_on_loss(OnLoss::AwaitRestart(PATIENCE));
     let mut subscriber = attach(folder.path(), "sim-staged", awaiting);
     let first: Vec<u64> = (0..10).map(|_| take(&mut subscriber).expect("a step")).collect();
     kill(publisher);

@@ -2,7 +2,7 @@
 
 use crate::connection::{Connection, EPOCH};
 use crate::error::connection::ConnectionError;
-use fp_transport::{ListenOptions, Listener, TlsOptions, Token};
+use fp_transport::{ListenError, ListenOptions, Listener, TlsError, TlsOptions, Token};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use std::net::{IpAddr, SocketAddr};
@@ -13,6 +13,25 @@ use std::time::{Duration, Instant};
 pub struct ConnectionListener {
     listener: Listener,
     address: SocketAddr,
+}
+
+/// Who listens for tcp alone, at an address that is known without an entry of a rendezvous; and what others dial.
+pub(crate) fn bound<E: From<ListenError> + From<TlsError>>(
+    epoch: u128,
+    (address, advertised): (SocketAddr, Option<IpAddr>),
+    token: Option<Token>,
+    tls: Option<TlsOptions>,
+) -> Result<(Listener, SocketAddr), E> {
+    let options = ListenOptions::new(epoch)
+        .with_shm(false)
+        .with_inproc(false)
+        .with_tcp(Some(address))
+        .with_advertised(advertised)
+        .with_token(token)
+        .with_tls(tls.map(|tls| tls.load()).transpose()?);
+    let listener = Listener::bind(options)?;
+    let address = listener.contact().tcp_addresses().next().unwrap_or(address);
+    Ok((listener, address))
 }
 
 impl ConnectionListener {
@@ -27,15 +46,7 @@ impl ConnectionListener {
         token: Option<Token>,
         tls: Option<TlsOptions>,
     ) -> Result<Self, ConnectionError> {
-        let options = ListenOptions::new(EPOCH)
-            .with_shm(false)
-            .with_inproc(false)
-            .with_tcp(Some(address))
-            .with_advertised(advertised)
-            .with_token(token)
-            .with_tls(tls.map(|tls| tls.load()).transpose()?);
-        let listener = Listener::bind(options)?;
-        let address = listener.contact().tcp_addresses().next().unwrap_or(address);
+        let (listener, address) = bound::<ConnectionError>(EPOCH, (address, advertised), token, tls)?;
         Ok(Self { listener, address })
     }
 

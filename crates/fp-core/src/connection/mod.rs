@@ -5,7 +5,7 @@
 //! ten seconds that the other has gone, or the way to it.
 
 pub(crate) mod dialled;
-mod listening;
+pub(crate) mod listening;
 mod parts;
 
 pub use crate::error::connection::ConnectionError;

@@ -3,11 +3,12 @@
 //! It writes nothing down. One that was killed and begins again at its address knows all entries as soon as those who
 //! are registered have dialled it again.
 
+use crate::connection::listening::bound;
 use fp_proto::meeting::table::{GuestId, Table};
 use fp_proto::meeting::{Decline, EPOCH, LEASE, LIMIT_REQUEST_BYTES, Reply, Request};
 use fp_proto::time::Moment;
 use fp_transport::{
-    FrameLimits, Link, LinkError, ListenError, ListenOptions, Listener, OutFrame, TlsError, TlsOptions, Token,
+    FrameLimits, Link, LinkError, ListenError, Listener, OutFrame, TlsError, TlsOptions, Token,
 };
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -70,15 +71,7 @@ impl MeetingPlace {
         token: Option<Token>,
         tls: Option<TlsOptions>,
     ) -> Result<Self, MeetError> {
-        let options = ListenOptions::new(EPOCH)
-            .with_shm(false)
-            .with_inproc(false)
-            .with_tcp(Some(address))
-            .with_advertised(advertised)
-            .with_token(token)
-            .with_tls(tls.map(|tls| tls.load()).transpose()?);
-        let listener = Listener::bind(options)?;
-        let address = listener.contact().tcp_addresses().next().unwrap_or(address);
+        let (listener, address) = bound::<MeetError>(EPOCH, (address, advertised), token, tls)?;
         Ok(Self { listener, address })
     }
 
