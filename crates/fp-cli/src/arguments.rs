@@ -3,6 +3,7 @@
 mod crossing;
 mod stage;
 
+use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -63,6 +64,11 @@ pub(crate) enum Command {
     Forward(ForwardOptions),
     /// Publishes the streams that `flexpath forward` brings, as they were published
     Gate(GateOptions),
+    /// Writes the steps of a stream as Zarr, HDF5, VTKHDF or Parquet, or into an array database
+    ///
+    /// The formats are in a program of its own, flexpath-tee, which `make install SINKS=yes` builds.
+    #[command(disable_help_flag = true)]
+    Tee(TeeOptions),
     /// Shows how the ranks of a stream and its subscribers are: what each waits for, and who does not answer
     ///
     /// No step waits for this command, and nobody takes it for a subscriber.
@@ -234,6 +240,14 @@ pub(crate) struct RecordOptions {
     /// Who this is.
     #[command(flatten)]
     pub(crate) credentials: CredentialOptions,
+}
+
+/// What `tee` is told: its program reads it.
+#[derive(Debug, Args)]
+pub(crate) struct TeeOptions {
+    /// See `flexpath tee --help`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, num_args = 0..)]
+    pub(crate) words: Vec<OsString>,
 }
 
 /// Options of `replay`.
@@ -421,13 +435,19 @@ fn contact(text: &str) -> Result<Contact, String> {
 }
 
 /// Reads a number of seconds, such as `2.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
+///
+/// # Errors
+/// No number, or one that is no time.
+pub fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?;
     Duration::try_from_secs_f64(seconds).map_err(|error| format!("{text:?}: {error}"))
 }
 
 /// A place to start at: `next`, `oldest-reserved`, `after:N`.
-fn start_at(text: &str) -> Result<StartAt, String> {
+///
+/// # Errors
+/// Another word.
+pub fn start_at(text: &str) -> Result<StartAt, String> {
     match (text, text.strip_prefix("after:").map(str::parse)) {
         ("next", _) => Ok(StartAt::Next),
         ("oldest-reserved", _) => Ok(StartAt::OldestReserved),

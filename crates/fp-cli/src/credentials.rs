@@ -15,7 +15,7 @@ const HEADING: &str = "Streams that do not let everybody in";
 
 /// Options of every command that connects to a stream.
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct CredentialOptions {
+pub struct CredentialOptions {
     /// The token of the run: a file of 64 hexadecimal digits, as `flexpath token` makes it
     #[arg(long, value_name = "FILE", help_heading = HEADING, env = "FLEXPATH_TOKEN_FILE", hide_env_values = true, value_parser = file())]
     pub(crate) token_file: Option<PathBuf>,
@@ -40,14 +40,17 @@ fn file() -> impl TypedValueParser<Value = PathBuf> {
 
 /// What the files hold.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Credentials {
+pub struct Credentials {
     token: Option<Token>,
     tls: Option<TlsOptions>,
 }
 
 impl CredentialOptions {
     /// Reads the files that are named. Of TLS alone nothing is read before a link is made.
-    pub(crate) fn read(&self) -> Result<Credentials, Failure> {
+    ///
+    /// # Errors
+    /// A file that cannot be read; TLS of which a part is missing.
+    pub fn read(&self) -> Result<Credentials, Failure> {
         let file = self.token_file.as_ref().filter(|file| !file.as_os_str().is_empty());
         Ok(Credentials { token: file.map(Token::from_file).transpose()?, tls: self.tls()? })
     }

@@ -91,7 +91,10 @@ pub(crate) fn variables(
 }
 
 /// Attaches to a stream; the error says which streams there are.
-pub(crate) fn open(
+///
+/// # Errors
+/// No such stream, or one that lets this process not in; a rendezvous that cannot be used.
+pub fn open(
     stream: &str,
     mut options: SubscriberOptions,
     credentials: &Credentials,

@@ -14,7 +14,8 @@ use fp_spool::SpoolError;
 
 /// Why the command failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+#[non_exhaustive]
+pub enum Failure {
     /// The rendezvous cannot be used.
     #[error(transparent)]
     Rendezvous(#[from] RendezvousError),
@@ -126,6 +127,9 @@ pub(crate) enum Failure {
     /// A bench failed; its own folder knows how.
     #[error(transparent)]
     Bench(Box<dyn Error + Send + Sync>),
+    /// What another program than `flexpath` does with a stream failed.
+    #[error("{0}")]
+    Other(Box<dyn Error + Send + Sync>),
     /// What was asked for cannot be, as wrong usage is told.
     #[error("{0}")]
     Usage(String),

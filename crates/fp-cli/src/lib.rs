@@ -1,7 +1,8 @@
 //! The `flexpath` command: what streams there are, what is in them, their values as they come, and what ails a machine.
 //!
 //! It is a library, so that the Python package has the same command. There it runs inside an interpreter: it ends by
-//! returning its exit status, and is told what starts it anew.
+//! returning its exit status, and is told what starts it anew. And `flexpath-tee` is of the same family: what it shares
+//! with the command is public here.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -30,6 +31,7 @@ mod stage;
 mod status;
 mod summary;
 mod tail;
+mod tee;
 mod token;
 
 use std::ffi::OsString;
@@ -38,9 +40,14 @@ use std::io::{self, Write as _};
 use arguments::{Arguments, Command};
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
-use failure::Failure;
 use fp_core::rendezvous::Rendezvous;
 use program::Program;
+
+pub use arguments::{seconds, start_at};
+pub use credentials::{CredentialOptions, Credentials};
+pub use describe::open;
+pub use failure::Failure;
+pub use interrupt::{Interrupt, NOTICE};
 
 /// Runs the command with these arguments, the program's name not among them. What there is to say was printed.
 ///
@@ -67,10 +74,15 @@ fn status(program: &Program, arguments: impl IntoIterator<Item = OsString>) -> u
     let done = run(program, &arguments);
     // Where main is not Rust's, nobody else does this.
     let done = done.and(io::stdout().flush().map_err(Failure::Output));
+    exit_status(done, Arguments::command())
+}
+
+/// Says how a command of this family ended, and with which exit status: 0, 1 or 2.
+pub fn exit_status(done: Result<(), Failure>, mut command: clap::Command) -> u8 {
     match done {
         // A reader of our output that has seen enough, as `head` has: nothing went wrong.
         Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => 0,
-        Err(Failure::Usage(why)) => told(&Arguments::command().error(ErrorKind::ValueValidation, why)),
+        Err(Failure::Usage(why)) => told(&command.error(ErrorKind::ValueValidation, why)),
         Err(failure) => {
             eprintln!("flexpath: {failure}");
             1
@@ -80,7 +92,7 @@ fn status(program: &Program, arguments: impl IntoIterator<Item = OsString>) -> u
 }
 
 /// Prints what is wrong with the arguments, or the help that they ask for: the exit status.
-fn told(error: &clap::Error) -> u8 {
+pub fn told(error: &clap::Error) -> u8 {
     // Where it cannot be printed, nobody would read why.
     let _ = error.print();
     if error.use_stderr() { 2 } else { 0 }
@@ -98,6 +110,9 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Some(path) => Rendezvous::at(path),
         None => Rendezvous::from_environment(),
     };
+    if let Command::Tee(options) = &arguments.command {
+        return tee::run(arguments.rendezvous.as_deref(), options); // which finds the rendezvous itself
+    }
     if let Command::Doctor(options) = &arguments.command {
         return doctor::run(program, rendezvous, options); // which also says what is wrong with the rendezvous
     }
@@ -112,7 +127,7 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Forward(options) => forward::run(rendezvous, options),
         Command::Gate(options) => gate::run(rendezvous, options),
         Command::Status(options) => status::run(rendezvous, options),
-        Command::Token(_) | Command::Meet(_) | Command::Doctor(_) => Ok(()),
+        Command::Token(_) | Command::Meet(_) | Command::Tee(_) | Command::Doctor(_) => Ok(()),
         Command::Bench(options) => bench::run(program, options),
         Command::BenchRole(options) => bench::play(options),
     }

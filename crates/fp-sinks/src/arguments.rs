@@ -1,0 +1,95 @@
+//! What `flexpath tee` is told.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser;
+use fp_cli::{CredentialOptions, seconds, start_at};
+use fp_core::{Dtype, StartAt};
+
+use crate::target::Target;
+
+/// What `--help` says at the end.
+const AFTER: &str = "\
+  flexpath tee sim --to zarr:run.zarr --ranks 4                         one store; every step is one more along `step`
+  flexpath tee sim --to hdf5:run_%06T.h5                                one file a step, of that name when it is whole
+  flexpath tee sim --to zarr:plot.zarr --variables rho,vx --cast f32 --every 10
+  flexpath tee sim --to zarr:run.zarr --append                          goes on behind the last step of the store
+
+Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
+A step is in the target whole, or not at all, whenever this is killed.";
+
+/// Writes the steps of a stream as files that others read, as they come.
+#[derive(Debug, Parser)]
+#[command(name = "flexpath tee", version, after_help = AFTER)]
+pub(crate) struct Arguments {
+    /// Where streams are found: a directory, or the tcp://HOST:PORT of `flexpath meet` [default: FLEXPATH_RENDEZVOUS,
+    /// else flexpath in the runtime directory, else one in the temporary directory for this user alone]
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) rendezvous: Option<PathBuf>,
+    /// The stream's name, as `flexpath ls` shows it
+    pub(crate) stream: String,
+    /// What is written, and where: zarr:FOLDER, hdf5:FILE, vtkhdf:FILE, parquet:FILE or savime:HOST:PORT. In the name of
+    /// a FILE %T stands for the step's number, and %06T for six digits of it
+    #[arg(long, value_name = "KIND:PLACE")]
+    pub(crate) to: Target,
+    /// These variables alone
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) variables: Vec<String>,
+    /// Real numbers of arrays are written as this type, be it less precise: f32 or f64
+    #[arg(long, value_name = "TYPE", value_parser = real)]
+    pub(crate) cast: Option<Dtype>,
+    /// Writes only steps whose number this divides
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) every: u64,
+    /// As many ranks take their parts of a step and write them, each a thread of this process
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub(crate) ranks: u32,
+    /// Ends after that many steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: Option<u64>,
+    /// Goes on behind the last step that the target has. Without it the target must not be there
+    #[arg(long)]
+    pub(crate) append: bool,
+    /// Each step is on the device before the next is taken: a power failure costs the last step at most
+    #[arg(long)]
+    pub(crate) durable: bool,
+    /// Never lets the publisher wait: old steps are dropped, and counted as skipped
+    #[arg(long)]
+    pub(crate) lossy: bool,
+    /// Where it starts: with the `next` step, at the `oldest-reserved`, or `after:N`, with the first step of a higher
+    /// number
+    #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
+    pub(crate) start_at: StartAt,
+    /// How long to wait for the stream
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
+}
+
+/// A type that real numbers can be written as.
+fn real(text: &str) -> Result<Dtype, String> {
+    match text.parse() {
+        Ok(dtype @ (Dtype::F32 | Dtype::F64)) => Ok(dtype),
+        Ok(_) | Err(_) => Err("f32 or f64 is expected".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn numbers_are_cast_to_real_ones_alone() {
+        assert_eq!(real("f32"), Ok(Dtype::F32));
+        assert!(real("i32").is_err() && real("float").is_err());
+    }
+}

@@ -1,0 +1,53 @@
+//! Why a target does not take a step.
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fp_core::StepId;
+
+/// Why a target does not take a step.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SinkError {
+    /// The target as such is of no use.
+    #[error("{0}")]
+    Target(String),
+    /// The format cannot hold a variable as it is.
+    #[error("step {step}, variable {variable:?}: {why}")]
+    Variable {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// What does not fit, and what to do about it.
+        why: String,
+    },
+    /// A file or folder cannot be written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        r#source: io::Error,
+    },
+    /// The library of the format does not write a file.
+    #[error("{}: {source}", path.display())]
+    Format {
+        /// Which file or folder.
+        path: PathBuf,
+        /// Why.
+        r#source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl SinkError {
+    /// For what goes wrong with a file.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
+        |source| Self::File { path: path.to_owned(), source }
+    }
+
+    /// For what the library of a format says of a file.
+    pub(crate) fn format<E: Error + Send + Sync + 'static>(path: &Path) -> impl FnOnce(E) -> Self + '_ {
+        |source| Self::Format { path: path.to_owned(), source: Box::new(source) }
+    }
+}

@@ -1,0 +1,66 @@
+//! A rank that writes what rank 0 says.
+
+use std::sync::mpsc::{Receiver, Sender};
+
+use fp_cli::{Failure, NOTICE};
+use fp_core::{NextStep, StepReader};
+
+use crate::part::PartMemory;
+use crate::team::{Order, Task, Team, failed};
+
+/// A rank that writes what rank 0 says.
+pub(crate) struct Member<'a> {
+    pub(crate) team: &'a Team<'a>,
+    pub(crate) rank: u32,
+    /// What rank 0 says. It says no more: this rank is to leave.
+    pub(crate) orders: Receiver<Order>,
+    /// Each time that its parts were written.
+    pub(crate) done: Sender<()>,
+}
+
+impl Member<'_> {
+    /// Takes and writes its parts of all steps.
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let mut subscriber = self.team.subscribe(self.rank)?;
+        let mut memory = PartMemory::default();
+        while !self.team.is_over() {
+            match subscriber.next_step(NOTICE)? {
+                NextStep::Step(step) if self.team.takes(step.step()) => {
+                    if !self.write(&step, &mut memory)? {
+                        break;
+                    }
+                }
+                NextStep::Step(_) | NextStep::NotYet => {}
+                NextStep::Ended(_) => break,
+            }
+        }
+        Ok(subscriber.close()?)
+    }
+
+    /// Writes its parts of a step, and keeps that until it is committed: whether rank 0 is still there.
+    fn write(&self, step: &StepReader, memory: &mut PartMemory) -> Result<bool, Failure> {
+        let Ok(Order::Write(task)) = self.orders.recv() else { return Ok(false) };
+        write_parts(self.team, &task, self.rank, step, memory)?;
+        drop(task);
+        Ok(self.done.send(()).is_ok() && matches!(self.orders.recv(), Ok(Order::Committed)))
+    }
+}
+
+/// Takes and writes the parts of one rank.
+pub(crate) fn write_parts(
+    team: &Team<'_>,
+    task: &Task,
+    rank: u32,
+    reader: &StepReader,
+    memory: &mut PartMemory,
+) -> Result<(), Failure> {
+    if reader.step() != task.step.step {
+        let (own, other) = (reader.step(), task.step.step);
+        return Err(Failure::Other(format!("rank {rank} has step {own}, and rank 0 step {other}").into()));
+    }
+    for part in &task.parts[rank as usize] {
+        memory.take(reader, &task.step, part)?;
+        team.sink.write(&task.step, part, memory.bytes()).map_err(failed)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! A part of a variable that one rank takes and writes.
+
+use fp_cli::Failure;
+use fp_core::{BlockId, Dtype, Loss, Region, Select, StepReader};
+
+use crate::taken_step::TakenStep;
+
+/// A part of a variable that one rank takes and writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Which variable of the step, from 0.
+    pub(crate) variable: usize,
+    /// Where it lies: in the global array, or in the block.
+    pub(crate) region: Region,
+    /// The block, where a block is taken as it was put.
+    pub(crate) block: Option<BlockId>,
+}
+
+impl Part {
+    /// A region of a global array.
+    pub(crate) fn region(variable: usize, region: Region) -> Self {
+        Self { variable, region, block: None }
+    }
+
+    /// A block as a rank put it: of local arrays and values, and of records.
+    pub(crate) fn block(variable: usize, block: BlockId, region: Region) -> Self {
+        Self { variable, region, block: Some(block) }
+    }
+
+    fn select(&self) -> Select {
+        match self.block {
+            Some(block) => block.into(),
+            None => self.region.into(),
+        }
+    }
+}
+
+/// Memory into which a rank takes one part after another.
+#[derive(Debug, Default)]
+pub(crate) struct PartMemory {
+    words: Vec<u64>,
+    len_bytes: usize,
+    records: Vec<u8>,
+}
+
+impl PartMemory {
+    /// Takes a part of a step: its elements in row-major order, in the type that they are written as.
+    pub(crate) fn take(&mut self, reader: &StepReader, step: &TakenStep, part: &Part) -> Result<(), Failure> {
+        let variable = &step.variables[part.variable];
+        let name = variable.def.name.as_str();
+        self.records.clear();
+        let Some(size) = variable.element_bytes() else {
+            self.len_bytes = 0;
+            self.records = reader.get_bytes(name, part.select())?.2;
+            return Ok(());
+        };
+        // No more elements can be asked for than memory can hold: the publisher had them in memory.
+        let len_bytes =
+            usize::try_from(part.region.element_count()).unwrap_or(usize::MAX).saturating_mul(size);
+        self.len_bytes = len_bytes;
+        self.words.resize(len_bytes.div_ceil(size_of::<u64>()), 0);
+        let bytes = &mut bytemuck::cast_slice_mut(&mut self.words)[..len_bytes];
+        if variable.dtype == variable.def.dtype {
+            reader.get_bytes_into(name, part.select(), bytes)?;
+            return Ok(());
+        }
+        let select = part.select().with_conversion(Loss::Allowed);
+        if variable.dtype == Dtype::F32 {
+            reader.get_into::<f32>(name, select, bytemuck::cast_slice_mut(bytes))?;
+        } else {
+            reader.get_into::<f64>(name, select, bytemuck::cast_slice_mut(bytes))?;
+        }
+        Ok(())
+    }
+
+    /// What was taken last: aligned for numbers of 8 bytes, but for records and texts.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        if self.records.is_empty() {
+            &bytemuck::cast_slice(&self.words)[..self.len_bytes]
+        } else {
+            &self.records
+        }
+    }
+}

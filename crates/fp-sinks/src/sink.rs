@@ -1,0 +1,37 @@
+//! What every kind of target does.
+
+use fp_core::StepId;
+
+use crate::arguments::Arguments;
+use crate::error::SinkError;
+use crate::part::Part;
+use crate::taken_step::TakenStep;
+use crate::target::Target;
+
+/// Something that steps are written to. Its calls come in this order for each step: `begin` once, `write` for each part
+/// and from several threads at once, `commit` once. A step that is not committed is nowhere to be seen.
+pub(crate) trait Sink: Send + Sync {
+    /// The last step that it had when it was opened: with `--append` it is gone on behind that.
+    fn last_step(&self) -> Option<StepId> {
+        None
+    }
+
+    /// Prepares for a step, and says which parts each rank writes: one list for each rank. No place is in two of them.
+    /// Values of global scalars are in the step, and in no part.
+    fn begin(&self, step: &TakenStep, ranks: u32) -> Result<Vec<Vec<Part>>, SinkError>;
+
+    /// Writes a part: its elements in row-major order, in the type that the variable is written as.
+    fn write(&self, step: &TakenStep, part: &Part, bytes: &[u8]) -> Result<(), SinkError>;
+
+    /// Lets others see the step. All its parts were written.
+    fn commit(&self, step: &TakenStep) -> Result<(), SinkError>;
+}
+
+/// Opens the target that is named.
+pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
+    match &arguments.to {
+        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
+            Err(SinkError::Target("this kind of target is not there yet".to_owned()))
+        }
+    }
+}
