@@ -75,6 +75,16 @@ pub enum Place {
     },
 }
 
+impl Place {
+    /// The bytes that are here.
+    pub fn inline_len_bytes(&self) -> usize {
+        match self {
+            Self::Inline { bytes } => bytes.len(),
+            Self::Segment { .. } | Self::Inproc { .. } => 0,
+        }
+    }
+}
+
 /// A block and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedBlock {

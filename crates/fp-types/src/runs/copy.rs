@@ -1,5 +1,6 @@
 //! Moves the bytes of runs: `memcpy` for long ones, loops of fixed size for short ones.
 
+use super::offsets::{Axes, Axis};
 use super::transpose::{Transpose, copy_transposed};
 use super::{DenseArray, Offsets, Runs, RunsError};
 use crate::stride::StridedRegion;
@@ -60,7 +61,7 @@ pub fn copy_runs(
     let axes = runs.axes.scaled(size);
     match Transpose::of(axes, run_bytes) {
         Some(transpose) => copy_transposed(source, destination, start, &transpose),
-        None => copy_nest(source, destination, run_bytes as usize, Offsets::new(start.0, start.1, axes)),
+        None => copy_nest(source, destination, run_bytes as usize, start, axes),
     }
     Ok(())
 }
@@ -84,27 +85,49 @@ pub(crate) fn check_lengths(
 }
 
 /// Copies runs of equal length at all offsets, by the loop for that length.
-fn copy_nest(source: &[u8], destination: &mut [u8], run_bytes: usize, offsets: Offsets) {
+fn copy_nest(source: &[u8], destination: &mut [u8], run_bytes: usize, start: (u64, u64), mut axes: Axes) {
+    let inner = axes.pop().unwrap_or(Axis { count: 1, source_stride: 0, destination_stride: 0 });
+    let rows = Rows { inner, outer: Offsets::new(start.0, start.1, axes) };
     match run_bytes {
-        1 => copy_fixed::<1>(source, destination, offsets),
-        2 => copy_fixed::<2>(source, destination, offsets),
-        4 => copy_fixed::<4>(source, destination, offsets),
-        8 => copy_fixed::<8>(source, destination, offsets),
-        16 => copy_fixed::<16>(source, destination, offsets),
-        24 => copy_fixed::<24>(source, destination, offsets),
-        _ => {
-            for (from, to) in offsets {
-                let (from, to) = (from as usize, to as usize);
-                destination[to..to + run_bytes].copy_from_slice(&source[from..from + run_bytes]);
-            }
-        }
+        1 => copy_fixed::<1>(source, destination, rows),
+        2 => copy_fixed::<2>(source, destination, rows),
+        4 => copy_fixed::<4>(source, destination, rows),
+        8 => copy_fixed::<8>(source, destination, rows),
+        16 => copy_fixed::<16>(source, destination, rows),
+        24 => copy_fixed::<24>(source, destination, rows),
+        32 => copy_fixed::<32>(source, destination, rows),
+        64 => copy_fixed::<64>(source, destination, rows),
+        128 => copy_fixed::<128>(source, destination, rows),
+        256 => copy_fixed::<256>(source, destination, rows),
+        _ => rows.each(|from, to| {
+            destination[to..to + run_bytes].copy_from_slice(&source[from..from + run_bytes]);
+        }),
     }
 }
 
-/// Copies runs of `N` bytes: a load and a store each.
-fn copy_fixed<const N: usize>(source: &[u8], destination: &mut [u8], offsets: Offsets) {
-    for (from, to) in offsets {
-        let (from, to) = (from as usize, to as usize);
-        destination[to..to + N].copy_from_slice(&source[from..from + N]);
+/// Copies runs of `N` bytes: some loads and stores each, and no call.
+fn copy_fixed<const N: usize>(source: &[u8], destination: &mut [u8], rows: Rows) {
+    rows.each(|from, to| destination[to..to + N].copy_from_slice(&source[from..from + N]));
+}
+
+/// All pairs of offsets, the innermost axis apart: it is a loop without memory.
+struct Rows {
+    inner: Axis,
+    outer: Offsets,
+}
+
+impl Rows {
+    #[inline(always)]
+    fn each(self, mut copy_run: impl FnMut(usize, usize)) {
+        let Axis { count, source_stride, destination_stride } = self.inner;
+        for (from, to) in self.outer {
+            let (mut from, mut to) = (from as usize, to as usize);
+            for _ in 0..count {
+                copy_run(from, to);
+                // Behind the last run the offsets may be anything.
+                from = from.wrapping_add(source_stride as usize);
+                to = to.wrapping_add(destination_stride as usize);
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::data::owner::block::StoredBlock;
 use fp_proto::access::Denial;
-use fp_proto::data::{DataMessage, EAGER_BYTES, Place, PlacedBlock, WantedVariable};
+use fp_proto::data::{DataMessage, EAGER_BYTES, PlacedBlock, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
 use fp_types::{StepId, SubscriptionId};
@@ -131,6 +131,11 @@ impl SubscriberLink {
     /// Whether placements say to it where bytes are: in memory that it maps, or READs.
     pub(crate) fn is_placed_to(&self) -> bool {
         self.link.transport().shares_memory() || self.link.reads_remote()
+    }
+
+    /// Whether it maps memory of this process: it is another one on this machine.
+    pub(crate) fn maps_memory(&self) -> bool {
+        self.link.transport().shares_memory() && !self.link.is_inproc()
     }
 
     /// It was told where blocks of a step lie.
@@ -265,8 +270,7 @@ impl SubscriberLink {
 
 /// Bytes that a placement takes in a message, at most.
 fn placed_bytes(block: &PlacedBlock) -> usize {
-    let inline = if let Place::Inline { bytes } = &block.place { bytes.len() } else { 0 };
-    block.variable.len() + inline + 64 + 2 * 9 * fp_types::MAX_DIMS
+    block.variable.len() + block.place.inline_len_bytes() + 64 + 2 * 9 * fp_types::MAX_DIMS
 }
 
 #[cfg(test)]

@@ -9,6 +9,10 @@ use fp_transport::memory::Location;
 use fp_transport::{Arena, LinkError, Payload, inproc};
 use fp_types::{StepId, StepMap};
 
+/// Bytes of small blocks that go along with their places to a peer that maps memory. Of many more each byte would be
+/// copied twice on the way.
+const LIMIT_INLINE_BYTES: usize = 64 << 10;
+
 impl BlockStore {
     /// The step is complete here: everybody who said so before is told where its blocks are.
     pub(crate) fn end(&self, step: StepId) {
@@ -65,11 +69,13 @@ impl BlockStore {
         served: &mut SubscriberLink,
     ) -> Result<(), LinkError> {
         let mut blocks = Vec::with_capacity(chosen.len());
+        let mut inline_bytes = 0;
         for &at in chosen {
-            let Some(place) = self.place_of(stored, at, served)? else {
+            let Some(place) = self.place_of(stored, at, served, inline_bytes)? else {
                 return self.answer_gone(served, request, step, GoneReason::NoRoom);
             };
             let Some(block) = stored.blocks.get(at) else { continue };
+            inline_bytes += place.inline_len_bytes();
             blocks.push(PlacedBlock { variable: block.def.name.clone(), block: block.index, place });
         }
         served.told_of(step);
@@ -79,16 +85,19 @@ impl BlockStore {
         }
     }
 
-    /// Where one block is for this link; `None` if there is no room to make it shareable.
+    /// Where one block is for this link; `None` if there is no room to make it shareable. Of the blocks before it so many
+    /// bytes go along themselves.
     fn place_of(
         &self,
         stored: &mut StoredStep,
         at: usize,
         served: &mut SubscriberLink,
+        inline_bytes: usize,
     ) -> Result<Option<Place>, LinkError> {
         let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
         let Some(payload) = block.payload() else { return Ok(None) };
-        if payload.len() as u64 <= EAGER_BYTES {
+        let is_one_of_many = served.maps_memory() && inline_bytes >= LIMIT_INLINE_BYTES;
+        if payload.len() as u64 <= EAGER_BYTES && !is_one_of_many {
             return Ok(Some(Place::Inline { bytes: payload.as_slice().to_vec() }));
         }
         if served.link.is_inproc() {

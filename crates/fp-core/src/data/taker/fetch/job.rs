@@ -17,6 +17,7 @@ use crate::value::limit::Limit;
 use fp_proto::data::DataMessage;
 use fp_transport::{Keys, LinkError};
 use fp_types::{Rank, VariableOrigin};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -48,6 +49,7 @@ pub(crate) struct Errand {
     /// Whether the slot of the link is this fetch's.
     pub(crate) checked_out: bool,
     pub(crate) peer: Option<Box<OwnerLink>>,
+    /// Rising.
     pub(crate) missing: Vec<Missing>,
     /// The pieces of the request under way, in its order, which rises.
     asked: Vec<Missing>,
@@ -345,10 +347,21 @@ impl Job<'_, '_, '_> {
 
     pub(crate) fn hear(&mut self, errand: &mut Errand) -> Result<Option<Heard>, OwnerError> {
         let Some(peer) = &mut errand.peer else { return Ok(None) };
-        let (missing, asked) = (&mut errand.missing, &errand.asked);
         let (taker, patience) = (self.taker, self.taker.patience(errand.rank, self.limit));
-        let mut sink = Destination { gets: &mut *self.gets, missing, asked, counters: taker.counters };
-        peer.hear(&mut sink, self.taker.step, &patience, taker.counters)
+        let mut arrived = BTreeSet::new();
+        let mut sink = Destination {
+            gets: &mut *self.gets,
+            missing: &errand.missing,
+            arrived: &mut arrived,
+            asked: &errand.asked,
+            counters: taker.counters,
+        };
+        let heard = peer.hear(&mut sink, self.taker.step, &patience, taker.counters);
+        // Also where the link broke in the middle: what is here is not asked for again.
+        if !arrived.is_empty() {
+            errand.missing.retain(|missing| !arrived.contains(missing));
+        }
+        heard
     }
 
     /// Copies what the owner has placed or pushed before. Where that fails, all that is not here stays missing.

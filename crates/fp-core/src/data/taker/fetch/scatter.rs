@@ -8,6 +8,7 @@ use crate::value::counters::Counters;
 use fp_proto::data::BlockPart;
 use fp_transport::{Link, LinkError};
 use fp_types::{DenseArray, Part, Runs};
+use std::collections::BTreeSet;
 use std::io::IoSliceMut;
 
 /// Runs of the destination that are received into at one time.
@@ -57,7 +58,10 @@ fn piece_runs(planned: &FetchPlan, piece: usize) -> Option<(Runs, usize)> {
 /// Where the bodies of frames go.
 pub(crate) struct Destination<'j, 'd> {
     pub(crate) gets: &'j mut [Get<'d>],
-    pub(crate) missing: &'j mut Vec<Missing>,
+    /// What is missing, rising.
+    pub(crate) missing: &'j [Missing],
+    /// What of that one message brought.
+    pub(crate) arrived: &'j mut BTreeSet<Missing>,
     pub(crate) asked: &'j [Missing],
     pub(crate) counters: &'j Counters,
 }
@@ -78,7 +82,11 @@ impl Sink for Destination<'_, '_> {
         let same = |missing: &&Missing| {
             gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece)) == Some(piece)
         };
-        let Some(&found) = self.missing.iter().find(same) else { return Ok(false) };
+        // Pieces mostly come in the order in which they are missing: behind the one that came last.
+        let behind =
+            self.arrived.last().map_or(0, |last| self.missing.partition_point(|other| other <= last));
+        let (before, rest) = self.missing.split_at(behind);
+        let Some(&found) = rest.iter().chain(before).find(same) else { return Ok(false) };
         self.receive(link, found, patience)?;
         Ok(true)
     }
@@ -113,10 +121,8 @@ impl Destination<'_, '_> {
                 unpack(get, which.piece, &aside).map_err(malformed)?;
             }
         }
-        let before = self.missing.len();
-        self.missing.retain(|missing| *missing != which);
         // What was asked for may have come unasked meanwhile: the caller has it once.
-        if self.missing.len() < before {
+        if self.missing.binary_search(&which).is_ok() && self.arrived.insert(which) {
             Counters::add(&self.counters.payload_bytes, len);
         }
         Ok(())

@@ -1,0 +1,154 @@
+//! An array in many boxes: `cargo bench -p flexpath --bench boxes`.
+//!
+//! Two publisher processes deal out the boxes of an array of 256 x 256 x 256 f64 (128 MiB) in turns. One subscriber takes
+//! all of it into one array. Beside boxes of 16 x 16 x 16 and 8 x 8 x 8 cells stands one box for each rank: the same
+//! bytes, in the same run, sides taking turns. What a put of a box costs is measured in the publishers.
+
+#[path = "rows/compared.rs"]
+mod compared;
+#[path = "rows/mod.rs"]
+mod rows;
+
+use compared::{middle, report};
+use flexpath::{
+    Cohort, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions,
+    TransportPolicy, Variable,
+};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const ROLE: &str = "--role";
+/// Cells along each dimension of the array.
+const SIDE: u64 = 256;
+const RANKS: u32 = 2;
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Steps of a round; the first ones make links and plans, and are not counted.
+const STEPS: u64 = 24;
+const WARM: u64 = 4;
+const ROUNDS: usize = 5;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some((_, [place, rank, side])) = arguments.split_first().filter(|(first, _)| *first == ROLE) {
+        return publish(Path::new(place), rank.parse()?, side.parse()?);
+    }
+    // `cargo test --benches` only wants to know that it builds.
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        return Ok(());
+    }
+    for transports in ["shm", "tcp"] {
+        let sides = [SIDE, 16, 8];
+        let mut found: [(Vec<f64>, Vec<f64>); 3] = Default::default();
+        for _ in 0..ROUNDS {
+            for (side, (rates, puts)) in sides.iter().zip(&mut found) {
+                let (rate, put_us) = round(transports, *side)?;
+                rates.push(rate);
+                puts.push(put_us);
+            }
+        }
+        let [(one, _), (sixteen, _), (eight, puts)] = found;
+        let (one, sixteen, eight, put_us) = (middle(one), middle(sixteen), middle(eight), middle(puts));
+        let name = |cells: &str| format!("{transports}, boxes of {cells}, of one box a rank");
+        report(&name("16^3"), (sixteen, one), "GB/s", (sixteen >= 0.8 * one, "ratio >= 0.8"));
+        report(&name("8^3"), (eight, one), "GB/s", (eight >= 0.4 * one, "ratio >= 0.4"));
+        report(
+            &format!("{transports}, put of a box of 8^3"),
+            (put_us, 2.0),
+            "us",
+            (put_us < 2.0, "below 2 us"),
+        );
+    }
+    Ok(())
+}
+
+/// Publishers that are ended when they are dropped.
+struct Publishers(Vec<Child>);
+
+impl Drop for Publishers {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Gigabytes that a get brings in a second, and microseconds that a put takes: the middle of a round's steps.
+fn round(transports: &str, side: u64) -> Outcome<(f64, f64)> {
+    let place = tempfile::tempdir()?;
+    let program = std::env::current_exe()?;
+    let start = |rank: u32| {
+        let mut command = Command::new(&program);
+        command.arg(ROLE).arg(place.path()).args([rank.to_string(), side.to_string()]);
+        command.env("FLEXPATH_TRANSPORTS", transports).stdin(Stdio::null()).spawn()
+    };
+    let mut publishers = Publishers((0..RANKS).map(start).collect::<Result<_, _>>()?);
+    let options = SubscriberOptions::default()
+        .with_rendezvous(Rendezvous::at(place.path())?)
+        .with_transports(transports.parse::<TransportPolicy>()?)
+        .with_open_timeout(PATIENCE);
+    let mut subscriber = Subscriber::open("boxes", options)?;
+    let mut whole = vec![0.0f64; (SIDE * SIDE * SIDE) as usize];
+    let (mut rates, mut puts) = (Vec::new(), Vec::new());
+    while let NextStep::Step(step) = subscriber.next_step(PATIENCE)? {
+        let began = Instant::now();
+        step.get_into("cells", "[:, :, :]", &mut whole)?;
+        let taken = began.elapsed();
+        if step.step().0 >= WARM {
+            rates.push(size_of_val(&whole[..]) as f64 / taken.as_secs_f64() / 1e9);
+            puts.push(step.scalar::<f64>("put_us")?);
+        }
+        let wanted = step.step().0 as f64;
+        assert!(whole.iter().all(|cell| *cell == wanted), "a cell of another step than {wanted}");
+    }
+    subscriber.close()?;
+    for publisher in &mut publishers.0 {
+        publisher.wait()?;
+    }
+    Ok((middle(rates), middle(puts)))
+}
+
+/// One publisher rank.
+fn publish(place: &Path, rank: u32, side: u64) -> Outcome<()> {
+    let options = PublisherOptions::default()
+        .with_rendezvous(Rendezvous::at(place)?)
+        .with_cohort(Cohort::of(rank, RANKS)?)
+        .with_min_subscribers(1)
+        .with_open_timeout(PATIENCE);
+    let mut publisher = Publisher::open("boxes", options)?;
+    let cells = Variable::global::<f64>("cells", &[SIDE, SIDE, SIDE])?;
+    let cost = Variable::scalar::<f64>("put_us")?;
+    let boxes = boxes(rank, side)?;
+    let mut values = vec![0.0; boxes[0].element_count() as usize];
+    let mut put_us = 0.0;
+    for step in 0..STEPS {
+        values.fill(step as f64);
+        let mut writer = publisher.begin_step()?;
+        let began = Instant::now();
+        for region in &boxes {
+            writer.put_copy(&cells, region, &values)?;
+        }
+        writer.put_scalar(&cost, put_us)?;
+        put_us = began.elapsed().as_secs_f64() * 1e6 / boxes.len() as f64;
+        writer.end()?;
+    }
+    Ok(publisher.close()?)
+}
+
+/// The boxes of a rank: of those of that side every second one; or its half of the array.
+fn boxes(rank: u32, side: u64) -> Outcome<Vec<Region>> {
+    if side == SIDE {
+        let half = SIDE / u64::from(RANKS);
+        return Ok(vec![Region::new([u64::from(rank) * half, 0, 0], [half, SIDE, SIDE])?]);
+    }
+    let along = SIDE / side;
+    let own = (0..along * along * along).filter(|number| number % u64::from(RANKS) == u64::from(rank));
+    let region = |number: u64| {
+        let at = [number / along / along, number / along % along, number % along].map(|place| place * side);
+        Ok(Region::new(at, [side, side, side])?)
+    };
+    own.map(region).collect()
+}
