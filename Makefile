@@ -19,6 +19,8 @@ GTS ?=
 STAGING ?=
 # Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
 DEPLOY ?= no
+# Whether the program of `flexpath tee` is installed too: yes or no.
+SINKS ?= no
 # How many seeds the long simulation draws, and how many cases the long property tests.
 SIM_SEEDS ?= 20000
 PROPERTY_CASES ?= 512
@@ -38,7 +40,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-forwarding bench-python python test-python install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-forwarding bench-boxes bench-sinks test-sinks bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -70,6 +72,9 @@ help: ## this list
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
 	@printf 'make bench-forwarding  a stream from one network to another, beside scp and iperf3\n'
 	@printf 'make bench-staging a stream through a stager: speed of its disk, a slow subscriber, its memory\n'
+	@printf 'make bench-boxes  an array in many small boxes, beside one box a rank\n'
+	@printf 'make test-sinks  flexpath tee: what it writes, read by others (installs libhdf5-dev and a Python environment)\n'
+	@printf 'make bench-sinks  streams into Zarr and HDF5, beside one process that writes the same array\n'
 	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (some ten minutes)\n'
 	@printf 'make bench     speed and memory, as ratios to baselines measured in the same run\n'
 	@printf 'make bench-peers  the same beside SST, MPI, UCX, iceoryx2, Zenoh and HDF5, which it installs (ADIOS2_DIR=... for SST with MPI)\n'
@@ -78,7 +83,7 @@ help: ## this list
 	@printf 'make python    the Python package: builds its wheel and installs it into target/python/venv (needs Python 3.11)\n'
 	@printf 'make test-python  the same, then tests it there: pytest, types, stubs, the examples of docstrings; PYTEST="-k slices" for some\n'
 	@printf 'make bench-python  what Python costs, as ratios to Rust in the same run\n'
-	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=yes with WebAssembly, which takes minutes more\n' '$(PREFIX)'
+	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=yes with WebAssembly, SINKS=yes with flexpath tee, which take minutes more\n' '$(PREFIX)'
 	@printf 'make uninstall removes what was installed there\n'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
@@ -168,6 +173,19 @@ bench-staging: tools
 bench-forwarding: tools
 	$(call optional,a stream from one network to another,scripts/install-iperf3.sh && scripts/install-sshd.sh || exit 77; cargo build --release -p flexpath-cli && scripts/bench/record.py forwarding cargo bench -p flexpath --bench forwarding)
 
+test-sinks: tools
+	$(call step,HDF5,scripts/install-hdf5.sh)
+	$(call step,what reads what was written,scripts/install-sinks.sh)
+	$(call step,flexpath tee: format; lints,scripts/sinks.sh lint)
+	$(call step,flexpath tee: tests,scripts/sinks.sh test)
+
+bench-sinks: tools
+	$(call step,HDF5,scripts/install-hdf5.sh)
+	$(call step,streams into files,scripts/bench/record.py sinks scripts/sinks.sh bench)
+
+bench-boxes: tools
+	$(call step,an array in many boxes,scripts/bench/record.py boxes cargo bench -p flexpath --bench boxes)
+
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)
 
@@ -207,7 +225,7 @@ bench-peers: tools
 	$(call step,beside the peers,ADIOS2_DIR="$(ADIOS2_DIR)" scripts/bench/peers.sh $(PEERS))
 
 install: tools
-	$(call step,build and install to $(DESTDIR)$(PREFIX),DEPLOY="$(DEPLOY)" scripts/install.sh install "$(PREFIX)" "$(DESTDIR)")
+	$(call step,build and install to $(DESTDIR)$(PREFIX),DEPLOY="$(DEPLOY)" SINKS="$(SINKS)" scripts/install.sh install "$(PREFIX)" "$(DESTDIR)")
 
 uninstall:
 	$(call step,remove what was installed to $(DESTDIR)$(PREFIX),scripts/install.sh uninstall "$(PREFIX)" "$(DESTDIR)")

@@ -9,6 +9,6 @@ if ! scripts/install-cargo-deny.sh; then
     echo "skipped: no cargo-deny here, so licences and sources were not checked"
     exit 77
 fi
-for manifest in Cargo.toml python/Cargo.toml; do
+for manifest in Cargo.toml python/Cargo.toml crates/fp-sinks/Cargo.toml; do
     cargo deny --manifest-path "$manifest" check licenses bans sources
 done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs the C library that cargo built: shared and static library, header, pkg-config file and CMake package. Where
 # there is a Fortran compiler (gfortran, or what FC says), its module is built and installed too; its source always.
-# With COMMAND, the command that cargo built as well. What an earlier run installed and this one does not is removed.
+# With COMMAND, the command that cargo built as well, and with TEE that of `flexpath tee`. What an earlier run installed and this one does not is removed.
 #
-# usage: install-library.sh FOLDER-OF-CARGO PREFIX [DESTDIR [COMMAND]]
+# usage: install-library.sh FOLDER-OF-CARGO PREFIX [DESTDIR [COMMAND [TEE]]]
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,6 +13,7 @@ built=$1
 prefix=$(absolute PREFIX "$2")
 destination=${3:-}$prefix
 command=${4:-}
+tee=${5:-}
 version=$(sed -n 's/^version *= *"\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -47,6 +48,7 @@ point lib/libflexpath.so.0 "libflexpath.so.$version"
 point lib/libflexpath.so libflexpath.so.0
 if [ -e "$built/libfp_ffi.a" ]; then put_stripped 644 "$built/libfp_ffi.a" lib/libflexpath.a; fi
 if [ -n "$command" ]; then put_stripped 755 "$command" bin/flexpath; fi
+if [ -n "$tee" ]; then put_stripped 755 "$tee" bin/flexpath-tee; fi
 
 # A module file is readable by the compiler that wrote it alone: others compile the source.
 modules=lib/flexpath/fortran

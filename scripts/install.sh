@@ -4,6 +4,7 @@
 #
 # usage: install.sh install|uninstall PREFIX [DESTDIR]
 # DEPLOY=yes: with WebAssembly, so that publishers can run code that subscribers send. The default is without.
+# SINKS=yes: with `flexpath tee`, which writes Zarr, HDF5, VTKHDF and Parquet. It needs HDF5, and minutes to build.
 # Exit status: 0 done; 2 wrong usage; otherwise that of what failed.
 set -eu
 
@@ -33,7 +34,17 @@ install_both() {
         echo "install: cargo does not say where it built the command and the library" >&2
         return 1
     fi
-    scripts/install-library.sh "$(dirname "$library")" "$prefix" "$destdir" "$command"
+    tee=
+    if [ "${SINKS:-no}" = yes ]; then
+        scripts/install-hdf5.sh
+        (cd crates/fp-sinks && cargo build --release --locked --message-format json-render-diagnostics) >"$messages"
+        tee=$(sed -n 's|.*"executable":"\([^"]*/flexpath-tee\)".*|\1|p' "$messages" | tail -n 1)
+        if [ -z "$tee" ]; then
+            echo "install: cargo does not say where it built flexpath-tee" >&2
+            return 1
+        fi
+    fi
+    scripts/install-library.sh "$(dirname "$library")" "$prefix" "$destdir" "$command" "$tee"
     echo "install: bin/flexpath, lib/libflexpath.so and what belongs to them are in $destination"
 }
 

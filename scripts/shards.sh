@@ -9,7 +9,7 @@
 # SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test. FUZZ_SECONDS: how long
 # each target of the fuzzer runs. ENDURANCE_STEPS, ENDURANCE_KILLS: how many steps and kills the tests of endurance.
 # STAGER_KILLS: how often a stager is killed. FORWARD_FAULTS: how often a forward, a gate and the way between them are
-# killed or cut.
+# killed or cut. SINK_KILLS: how often `flexpath tee` is killed while it writes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -34,6 +34,7 @@ science              120 lammps openmpi
 lammps-plugin        150 python3-venv pypi
 wasm-lints           150 nothing
 files                120 libhdf5-dev
+sinks                420 libhdf5-dev python3-venv pypi
 quickstart           100 nothing
 rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
@@ -139,6 +140,13 @@ shard_files() {
     cargo clippy "${profile[@]}" "${files[@]}" --all-targets -- -D warnings
     cargo test "${profile[@]}" --no-fail-fast "${files[@]}" --lib
     cargo test "${profile[@]}" --no-fail-fast "${files[@]}" "${file_suites[@]}"
+}
+# `flexpath tee`, in a target folder of its own, and what others read of what it wrote.
+shard_sinks() {
+    install hdf5
+    install sinks
+    scripts/sinks.sh lint
+    scripts/sinks.sh test
 }
 # With the command as users build it: without the features of tests.
 shard_quickstart() {

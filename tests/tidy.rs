@@ -90,6 +90,7 @@ const BOUNDARIES: &[Boundary] = &[
     },
     Boundary { folder: "crates/fp-core/", banned: &["fp_wire", "clap", "serde_json", "bincode", "libc"], except: &[] },
     Boundary { folder: "crates/fp-ffi/", banned: &["fp_proto", "fp_transport", "fp_wire", "libc", "serde_json"], except: &[] },
+    Boundary { folder: "crates/fp-sinks/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-mpi/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-cli/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "python/", banned: &["fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
@@ -118,6 +119,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-ffi/Cargo.toml", allowed: &["fp-core", "fp-types"] },
     Arrows { manifest: "crates/fp-mpi/Cargo.toml", allowed: &["fp-core", "flexpath"] },
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-core", "fp-spool"] },
+    Arrows { manifest: "crates/fp-sinks/Cargo.toml", allowed: &["flexpath-cli", "fp-conventions", "fp-core"] },
     Arrows { manifest: "python/Cargo.toml", allowed: &["flexpath", "flexpath-cli"] },
     Arrows { manifest: "demo/Cargo.toml", allowed: &["flexpath"] },
     Arrows { manifest: "benches/peers/Cargo.toml", allowed: &[] },
@@ -178,6 +180,8 @@ const SAFE_ROOTS: &[&str] = &[
     "crates/fp-spool/src/lib.rs",
     "crates/fp-cli/src/lib.rs",
     "crates/fp-cli/src/main.rs",
+    "crates/fp-sinks/src/lib.rs",
+    "crates/fp-sinks/src/main.rs",
 ];
 /// Tests that must let real time pass, each with its reason in the file.
 const SLEEPING_TESTS: &[&str] = &[];
@@ -215,9 +219,13 @@ fn packages_depend_on_each_other_as_drawn() {
 fn locks_outside_the_workspace_know_what_our_packages_depend_on() {
     let texts = texts();
     let manifests: Vec<_> = texts.iter().filter(|text| text.path.ends_with("Cargo.toml")).collect();
-    for path in
-        ["crates/fp-mpi/Cargo.lock", "tests/rdma-crates/Cargo.lock", "fuzz/Cargo.lock", "python/Cargo.lock"]
-    {
+    for path in [
+        "crates/fp-mpi/Cargo.lock",
+        "crates/fp-sinks/Cargo.lock",
+        "tests/rdma-crates/Cargo.lock",
+        "fuzz/Cargo.lock",
+        "python/Cargo.lock",
+    ] {
         let lock = texts.iter().find(|text| text.path == path).expect("the workspace has a lock");
         assert_tidy(locks::check(lock, &manifests));
     }

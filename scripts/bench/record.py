@@ -29,6 +29,8 @@ BENCHES = [
     ("lammps", "What publishing costs LAMMPS", "make bench-lammps"),
     ("opening", "Opening under MPI", "make bench-mpi"),
     ("staging", "A stream through a stager", "make bench-staging"),
+    ("boxes", "An array in many boxes", "make bench-boxes"),
+    ("sinks", "Streams into files", "make bench-sinks"),
     ("forwarding", "A stream from one network to another", "make bench-forwarding"),
 ]
 

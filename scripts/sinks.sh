@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# `flexpath tee`, crates/fp-sinks: a workspace of its own, with a target folder of its own. Needs HDF5
+# (scripts/install-hdf5.sh), and for tests what scripts/install-sinks.sh installs.
+#
+# usage: sinks.sh lint            format and lints
+#        sinks.sh test [WORD...]  all tests, or those of these words
+#        sinks.sh bench           writes through streams, beside the same array written by one process
+# SINK_KILLS: how often a program that writes is killed, in each test of that.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# rustup installs here, and a shell that was open before does not know it.
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+root=$PWD
+export CARGO_TARGET_DIR=$root/target/sinks FLEXPATH_SINK_KILLS=${SINK_KILLS:-8}
+export FLEXPATH_SINKS_PYTHON=$root/target/sinks-venv/bin/python
+# Beside the sources nothing is left.
+export PYTHONDONTWRITEBYTECODE=1
+cd crates/fp-sinks
+
+case ${1:-} in
+    lint)
+        cargo fmt --check
+        cargo clippy --profile ci --locked --all-targets -- -D warnings
+        ;;
+    test) cargo test --profile ci --locked --no-fail-fast "${@:2}" ;;
+    bench) cargo bench --locked ;;
+    *)
+        sed -n '2,/^set /s/^# \{0,1\}//p' "$root/scripts/sinks.sh" | sed '$d'
+        exit 2
+        ;;
+esac
