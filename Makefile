@@ -196,7 +196,10 @@ demo-gts: tools
 	$(call step,particles of a plasma,cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin gts -- $(GTS))
 
 demo-staging: tools
-	$(call step,a stream that outlives its network,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli && cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin staging -- $(STAGING))
+	$(call step,HDF5,scripts/install-hdf5.sh)
+	$(call step,xarray and what else reads what was written,scripts/install-sinks.sh)
+	$(call step,build,cargo build --profile $(CARGO_PROFILE) -p flexpath-cli && scripts/sinks.sh build)
+	$(call step,a stream that outlives its network,cargo run --profile $(CARGO_PROFILE) -p flexpath-demo --bin staging -- --tee target/sinks/ci/flexpath-tee --python target/sinks-venv/bin/python $(STAGING))
 
 # A part that fails does not keep the others from being measured.
 bench: tools

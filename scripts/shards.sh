@@ -147,6 +147,10 @@ shard_sinks() {
     install sinks
     scripts/sinks.sh lint
     scripts/sinks.sh test
+    scripts/sinks.sh build
+    cargo build "${profile[@]}" -p flexpath-cli
+    cargo run "${profile[@]}" -p flexpath-demo --bin staging -- --tee target/sinks/ci/flexpath-tee \
+        --python target/sinks-venv/bin/python
 }
 # With the command as users build it: without the features of tests.
 shard_quickstart() {

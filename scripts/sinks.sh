@@ -2,7 +2,8 @@
 # `flexpath tee`, crates/fp-sinks: a workspace of its own, with a target folder of its own. Needs HDF5
 # (scripts/install-hdf5.sh), and for tests what scripts/install-sinks.sh installs.
 #
-# usage: sinks.sh lint            format and lints
+# usage: sinks.sh build           builds the program, target/sinks/ci/flexpath-tee
+#        sinks.sh lint            format and lints
 #        sinks.sh test [WORD...]  all tests, or those of these words
 #        sinks.sh bench           writes through streams, beside the same array written by one process
 # SINK_KILLS: how often a program that writes is killed, in each test of that.
@@ -19,6 +20,7 @@ export PYTHONDONTWRITEBYTECODE=1
 cd crates/fp-sinks
 
 case ${1:-} in
+    build) cargo build --profile ci --locked ;;
     lint)
         cargo fmt --check
         cargo clippy --profile ci --locked --all-targets -- -D warnings

@@ -6,6 +6,7 @@ pub mod field;
 pub mod parts;
 pub mod run;
 pub mod settings;
+mod store;
 mod way;
 
 pub use settings::Settings;

@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::parts::{Part, STAGED, STREAM};
 use super::settings::Settings;
+use super::store;
 use super::way::Way;
 use crate::shared::check_result::{self, CheckResult};
 use crate::shared::interrupt::Interrupt;
@@ -76,6 +77,7 @@ fn run_parts(
 ) -> Result<Vec<CheckResult>, RunError> {
     std::fs::create_dir_all(&settings.output)?;
     let _ = std::fs::remove_file(settings.taken());
+    let _ = std::fs::remove_dir_all(settings.store());
     let command = std::env::current_exe()?.with_file_name("flexpath");
     if !command.is_file() {
         let why = format!("{} is not there: cargo build --profile ci -p flexpath-cli", command.display());
@@ -96,7 +98,10 @@ fn run_parts(
     screen.line(&format!("  started: {}", list(run.processes.all())));
     let disk = run.harm(&way, screen)?;
     run.finish()?;
-    Ok(vec![run.held_up()?, disk, run.taken()?, connections(&way), run.left_behind()])
+    let mut checks = vec![run.held_up()?, disk, run.taken()?, connections(&way)];
+    checks.extend(settings.python.as_ref().map(|python| store::check(settings, python)));
+    checks.push(run.left_behind());
+    Ok(checks)
 }
 
 impl Run<'_> {
@@ -132,11 +137,33 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// Starts what writes the store, if it is wanted. It awaits the stream.
+    fn tee(&mut self, outside: &Path) -> Result<(), RunError> {
+        let Some(tee) = &self.settings.tee else { return Ok(()) };
+        let to = format!("zarr:{}", self.settings.store().display());
+        let mut command = Command::new(tee);
+        command.args([
+            STAGED,
+            "--to",
+            &to,
+            "--ranks",
+            "2",
+            "--timeout",
+            "60",
+            "--start-at",
+            "oldest-reserved",
+        ]);
+        command.env("FLEXPATH_RENDEZVOUS", outside).stdout(Stdio::null());
+        self.processes.spawn(("tee", "tee".to_owned()), command, &self.settings.logs())?;
+        Ok(())
+    }
+
     fn start(&mut self) -> Result<Way, RunError> {
         let (inside, outside) = (self.inside(), self.outside());
         // What was read is found again by an analysis that comes back.
         let reserve = self.settings.steps.to_string();
-        let words = ["gate", "--subscribers", "1", "--reserve", &reserve, "--memory", "1G", "--once"];
+        let subscribers = if self.settings.tee.is_some() { "2" } else { "1" };
+        let words = ["gate", "--subscribers", subscribers, "--reserve", &reserve, "--memory", "1G", "--once"];
         let address = self.command(&outside, &words)?.and_then(|line| line.parse().ok());
         let address = address.ok_or_else(|| RunError::Failed("the gate says no address".to_owned()))?;
         let way = Way::to(address)?;
@@ -146,6 +173,7 @@ impl Run<'_> {
         self.command(&inside, &stage)?;
         self.command(&inside, &["forward", STAGED, "--to", &to, "--once"])?;
         self.part(Part::Analysis, "analysis.1".to_owned(), &outside, (0, 1))?;
+        self.tee(&outside)?;
         for rank in 0..RANKS {
             self.part(Part::Simulation, format!("simulation.{rank}"), &inside, (rank, RANKS))?;
         }

@@ -15,6 +15,12 @@ pub struct Settings {
     /// Milliseconds that the analysis takes for a step
     #[arg(long, default_value_t = 10)]
     pub reading_ms: u64,
+    /// The program flexpath-tee: outside, all steps go into a Zarr store as well
+    #[arg(long, requires = "python", value_name = "PROGRAM")]
+    pub tee: Option<PathBuf>,
+    /// An interpreter that has xarray and zarr: it opens that store
+    #[arg(long, requires = "tee", value_name = "PROGRAM")]
+    pub python: Option<PathBuf>,
     /// Where files and logs go
     #[arg(long, default_value = ".demo/staging")]
     pub output: PathBuf,
@@ -41,6 +47,11 @@ impl Settings {
     /// Where the logs of the parts are.
     pub fn logs(&self) -> PathBuf {
         self.output.join("logs")
+    }
+
+    /// The Zarr store.
+    pub fn store(&self) -> PathBuf {
+        self.output.join("heat.zarr")
     }
 
     /// The numbers of the steps that were read and checked, a line each.

@@ -1,7 +1,7 @@
 //! Copies are counted where they are made, and these tests assert the counts: "zero-copy" is a number.
 
 use crate::support::{PATIENCE, Place, array, named, publish, take, values};
-use fp_core::{Publisher, Selection, Statistics, StepWriter, Subscriber, TransportKind};
+use fp_core::{Publisher, Region, Selection, Statistics, StepWriter, Subscriber, TransportKind};
 
 /// Elements of the array: far more than travels inside an announcement.
 const LEN: u64 = 40_000;
@@ -149,6 +149,32 @@ fn a_get_out_of_shared_memory_copies_once_and_asks_nothing() {
     let mut expected = only(STEPS, STEPS * BYTES);
     expected.get_copied_bytes = STEPS * BYTES;
     assert_eq!(subscriber, expected);
+}
+
+/// The array in blocks of so many elements.
+fn in_blocks(len: u64) -> impl Fn(&mut StepWriter, u64) {
+    move |writer, step| {
+        let ((variable, _), elements) = (array(LEN), values(step, LEN));
+        for (block, elements) in (0..).zip(elements.chunks_exact(len as usize)) {
+            let region = Region::new([block * len], [len]).expect("a region");
+            writer.put_copy(&variable, &region, elements).expect("put");
+        }
+    }
+}
+
+/// Blocks of 3,200 bytes travel inside an announcement, but a hundred of them are too many for one. Those of 6,400 are
+/// asked for over tcp, all at once.
+#[test]
+fn many_blocks_arrive_each_once() {
+    for (kind, len, requests) in
+        [(TransportKind::Shm, 400, 0), (TransportKind::Shm, 800, 0), (TransportKind::Tcp, 800, STEPS)]
+    {
+        let (_, subscriber) = steady(&Place::new(), kind, None, in_blocks(len), get);
+        let counted = (subscriber.payload_bytes, subscriber.requests);
+        assert_eq!(counted, (STEPS * BYTES, requests), "{kind}, blocks of {len}");
+        let arrived = subscriber.get_copied_bytes + subscriber.received_bytes;
+        assert_eq!(arrived, STEPS * BYTES, "{kind}, blocks of {len}: none came twice");
+    }
 }
 
 #[test]

@@ -276,6 +276,7 @@ fn placed_bytes(block: &PlacedBlock) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_proto::data::Place;
 
     #[test]
     fn what_a_placement_takes_in_a_message_is_known_before() {
