@@ -6,6 +6,7 @@ use crate::blueprint::coordset::{Coordset, Points, count};
 use crate::blueprint::{lengths, text};
 use crate::finding::Finding;
 use crate::mesh::Mesh;
+use crate::mesh::association::Association;
 use crate::mesh::cell_shape::CellShape;
 use crate::mesh::domain::Domain;
 use crate::mesh::image::ImageMesh;
@@ -68,9 +69,12 @@ fn mesh(
         ("unstructured", Some(Points::Explicit(coordinates, points))) => {
             unstructured(step, name, coordinates, points, findings).map(Mesh::Unstructured)
         }
-        ("uniform", Some(Points::Uniform(grid))) => {
-            Some(Mesh::Image(ImageMesh { name: name.to_owned(), grid: grid.clone(), fields: Vec::new() }))
-        }
+        ("uniform", Some(Points::Uniform(grid))) => Some(Mesh::Image(ImageMesh {
+            name: name.to_owned(),
+            grid: grid.clone(),
+            counted: Association::Vertex,
+            fields: Vec::new(),
+        })),
         (_, None) => None,
         (_, Some(_)) => {
             let what = format!("names a coordinate set of another type than {kind} wants");

@@ -1,5 +1,6 @@
 //! A mesh of cells of one size.
 
+use crate::mesh::association::Association;
 use crate::mesh::field::MeshField;
 use crate::mesh::grid::Grid;
 
@@ -8,8 +9,10 @@ use crate::mesh::grid::Grid;
 pub struct ImageMesh {
     /// Its name: that of its first field, or of its topology.
     pub name: String,
-    /// Where its values lie; fields with elements have as many values as the grid has, as have those with vertices.
+    /// Where its places are.
     pub grid: Grid,
+    /// What the shape of the grid counts: points, between which the elements are, one less along each axis; or elements.
+    pub counted: Association,
     /// Its values.
     pub fields: Vec<MeshField>,
 }

@@ -48,11 +48,17 @@ pub(super) fn read(record: &Record<'_>, images: &mut Vec<ImageMesh>, findings: &
     }
 }
 
-/// Adds a field to the image of its grid.
+/// Adds a field to the image of its grid. Values in the middle of cells and those on points are not of one image, as there
+/// are as many of both.
 fn add(images: &mut Vec<ImageMesh>, grid: Grid, field: MeshField) {
-    match images.iter_mut().find(|image| image.grid == grid) {
+    match images.iter_mut().find(|image| image.grid == grid && image.counted == field.association) {
         Some(image) => image.fields.push(field),
-        None => images.push(ImageMesh { name: field.name.clone(), grid, fields: vec![field] }),
+        None => images.push(ImageMesh {
+            name: field.name.clone(),
+            grid,
+            counted: field.association,
+            fields: vec![field],
+        }),
     }
 }
 

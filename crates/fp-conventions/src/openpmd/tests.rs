@@ -260,14 +260,18 @@ fn records_of_one_grid_make_one_image() {
     let mut step = whole();
     set(step.of("meshes.rho"), "position", vec![0.0, 0.0]);
     let found = meshes(&step).unwrap();
-    let [Mesh::Image(image)] = &found[..] else { panic!("{found:?}") };
+    let [Mesh::Image(image), Mesh::Image(other)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((&image.grid.shape[..], &image.grid.origin[..]), (&[4, 8][..], &[0.0, 1.0][..]));
-    let fields: Vec<_> = image
-        .fields
-        .iter()
-        .map(|field| (field.name.as_str(), field.association, field.variables.len()))
-        .collect();
-    assert_eq!(fields, [("E", Association::Element, 2), ("rho", Association::Vertex, 1)]);
+    assert_eq!(
+        (image.name.as_str(), image.counted, image.fields[0].variables.len()),
+        ("E", Association::Element, 2)
+    );
+    assert_eq!((other.name.as_str(), other.counted), ("rho", Association::Vertex));
+    set(step.of("meshes.rho"), "position", vec![0.5, 0.5]);
+    let found = meshes(&step).unwrap();
+    let [Mesh::Image(image)] = &found[..] else { panic!("{found:?}") };
+    let names: Vec<_> = image.fields.iter().map(|field| field.name.as_str()).collect();
+    assert_eq!(names, ["E", "rho"]);
     step.lose("time");
     assert_eq!(meshes(&step).unwrap_err().len(), 1);
     let mut step = whole();
