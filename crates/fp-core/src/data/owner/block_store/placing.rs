@@ -96,9 +96,10 @@ impl BlockStore {
     ) -> Result<Option<Place>, LinkError> {
         let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
         let Some(payload) = block.payload() else { return Ok(None) };
+        let is_small = payload.len() as u64 <= EAGER_BYTES;
         let is_one_of_many = served.maps_memory() && inline_bytes >= LIMIT_INLINE_BYTES;
-        if payload.len() as u64 <= EAGER_BYTES && !is_one_of_many {
-            return Ok(Some(Place::Inline { bytes: payload.as_slice().to_vec() }));
+        if is_small && !(is_one_of_many && payload.location().is_some()) {
+            return Ok(Some(inline(payload)));
         }
         if served.link.is_inproc() {
             let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(payload.clone()));
@@ -109,7 +110,8 @@ impl BlockStore {
             stored.seen.entry(watch.pid()).or_insert_with(|| watch.clone());
         }
         if !self.announce(location.segment, served)? {
-            return Ok(None);
+            // What is small needs no room but that of the message.
+            return Ok(block.payload().filter(|_| is_small).map(inline));
         }
         let (segment, offset) = (location.segment.0, location.offset);
         Ok(Some(Place::Segment { segment, offset, len: location.len }))
@@ -153,6 +155,11 @@ impl BlockStore {
         self.place_later(token, later);
         Ok(())
     }
+}
+
+/// A block that goes along with its place.
+fn inline(payload: &Payload) -> Place {
+    Place::Inline { bytes: payload.as_slice().to_vec() }
 }
 
 impl StoredStep {
