@@ -1,8 +1,8 @@
 //! An array in many boxes: `cargo bench -p flexpath --bench boxes`.
 //!
 //! Two publisher processes deal out the boxes of an array of 256 x 256 x 256 f64 (128 MiB) in turns. One subscriber takes
-//! all of it into one array. Beside boxes of 16 x 16 x 16 and 8 x 8 x 8 cells stands one box for each rank: the same
-//! bytes, in the same run, sides taking turns. What a put of a box costs is measured in the publishers.
+//! all of it into one array. Boxes of 16^3 and of 8^3 cells take turns with one box for each rank, which has the same
+//! bytes. What a put of a box costs is measured in the publishers.
 
 #[path = "rows/compared.rs"]
 mod compared;

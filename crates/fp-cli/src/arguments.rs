@@ -3,8 +3,8 @@
 mod check;
 mod crossing;
 mod stage;
+mod tee;
 
-use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -18,6 +18,7 @@ use crate::credentials::CredentialOptions;
 pub(crate) use check::{Asked, CheckOptions};
 pub(crate) use crossing::{ForwardOptions, GateOptions};
 pub(crate) use stage::StageOptions;
+pub(crate) use tee::TeeOptions;
 
 /// What `--help` says at the end.
 const AFTER: &str = "\
@@ -247,14 +248,6 @@ pub(crate) struct RecordOptions {
     /// Who this is.
     #[command(flatten)]
     pub(crate) credentials: CredentialOptions,
-}
-
-/// What `tee` is told: its program reads it.
-#[derive(Debug, Args)]
-pub(crate) struct TeeOptions {
-    /// See `flexpath tee --help`
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, num_args = 0..)]
-    pub(crate) words: Vec<OsString>,
 }
 
 /// Options of `replay`.

@@ -6,8 +6,6 @@
 
 mod arguments;
 mod error;
-mod lead;
-mod member;
 mod part;
 mod sink;
 mod step_file;

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use fp_cli::{Failure, NOTICE};
 use fp_core::{NextStep, StepReader};
 
+use super::{Order, Task, Team, failed};
 use crate::part::PartMemory;
-use crate::team::{Order, Task, Team, failed};
 
 /// A rank that writes what rank 0 says.
 pub(crate) struct Member<'a> {

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use fp_cli::{Failure, NOTICE};
 use fp_core::{EndReason, NextStep, StepReader, Subscriber};
 
-use crate::member::write_parts;
+use super::member::write_parts;
+use super::{Order, Task, Team, failed};
 use crate::part::PartMemory;
 use crate::taken_step::TakenStep;
-use crate::team::{Order, Task, Team, failed};
 
 /// How often it says how far it is.
 const PROGRESS: Duration = Duration::from_secs(10);

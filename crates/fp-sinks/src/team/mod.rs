@@ -1,5 +1,8 @@
 //! The ranks that take a stream together, each in a thread: rank 0 leads.
 
+mod lead;
+mod member;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -10,11 +13,11 @@ use fp_core::{Cohort, Interrupt as Asked, QueuePolicy, StartAt, Subscriber, Subs
 
 use crate::arguments::Arguments;
 use crate::error::SinkError;
-use crate::lead::Lead;
-use crate::member::Member;
 use crate::part::Part;
 use crate::sink::{self, Sink};
 use crate::taken_step::{Choice, TakenStep};
+use lead::Lead;
+use member::Member;
 
 /// A step that all ranks write.
 #[derive(Debug)]
