@@ -8,6 +8,7 @@ mod arguments;
 mod error;
 mod lead;
 mod member;
+mod parquet;
 mod part;
 mod sink;
 mod step_file;
