@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// number
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
     pub(crate) start_at: StartAt,
-    /// How long to wait for the stream
+    /// How long to wait for the stream, and for each answer of a database
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
     /// Who this is.

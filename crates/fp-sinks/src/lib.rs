@@ -10,6 +10,7 @@ mod lead;
 mod member;
 mod parquet;
 mod part;
+mod savime;
 mod sink;
 mod step_file;
 mod taken_step;

@@ -6,6 +6,7 @@ use crate::arguments::Arguments;
 use crate::error::SinkError;
 use crate::parquet::ParquetSink;
 use crate::part::Part;
+use crate::savime::SavimeSink;
 use crate::taken_step::TakenStep;
 use crate::target::Target;
 
@@ -34,7 +35,8 @@ pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
         Target::Parquet(pattern) => {
             Ok(Box::new(ParquetSink::open(pattern, arguments.append, arguments.durable)?))
         }
-        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) | Target::Savime(_) => {
+        Target::Savime(place) => Ok(Box::new(SavimeSink::open(place, arguments)?)),
+        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) => {
             Err(SinkError::Target("this kind of target is not there yet".to_owned()))
         }
     }
