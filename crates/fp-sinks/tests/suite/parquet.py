@@ -1,6 +1,7 @@
 """Reads files of Parquet by DuckDB and by pyarrow, and compares them with what was published.
 
 records FOLDER|PATTERN RANKS STEPS: records of every field
+scalars FOLDER|PATTERN RANKS STEPS: a value of each rank
 arrays FOLDER RANKS STEPS EVERY TYPE: joined arrays; TYPE is that of `energy`
 whole FOLDER: each file can be read to its end
 paired FOLDER: each step has a file of both tables, and nothing is unfinished
@@ -101,6 +102,12 @@ def records(pattern, ranks, steps):
     assert schema.metadata[b"description"] == b"a field of every kind", schema.metadata
     column = pq.ParquetFile(paths[0]).metadata.row_group(0).column(2)
     assert column.compression == "SNAPPY", column
+
+
+def scalars(pattern, ranks, steps):
+    _, found = read(pattern)
+    wanted = [(step, rank) for step in range(int(steps)) for rank in range(int(ranks))]
+    compare(found, [{"step": step, "rank": rank, "load": rank + 0.5} for step, rank in wanted])
 
 
 def arrays(pattern, ranks, steps, every, real):

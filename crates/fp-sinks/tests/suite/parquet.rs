@@ -186,24 +186,30 @@ fn several_tables_have_a_file_each() {
     let put = |rank, writer: &mut StepWriter| {
         put_records(&schema, rank, writer);
         put_arrays(rank, writer);
+        let load = Variable::local_scalar::<f32>("load").unwrap().with_unit("%");
+        writer.put_scalar(&load, rank as f32 + 0.5).unwrap();
     };
     let stage = Stage::new();
     let to = format!("parquet:{}", stage.path("run_%T.parquet"));
     let only = ["--to", &to, "--steps", "1", "--variables", "things"];
     stage.run((2, 1), put, &only).well();
     let other = format!("parquet:{}", stage.path("other_%T.parquet"));
-    let words = ["step 0 has 2 tables", "(energy, id, place, spectrum)", "(things)", "%V", "--variables"];
+    let words =
+        ["step 0 has 3 tables", "(energy, id, place, spectrum)", "(load) (things)", "%V", "--variables"];
     stage.run((2, 1), put, &["--to", &other]).refused(2, &words);
     let each = format!("parquet:{}", stage.path("each_%V_%03T.parquet"));
     stage.run((2, 2), put, &["--to", &each, "--ranks", "2"]).well();
     let wanted = [
         "each_energy_000.parquet",
         "each_energy_001.parquet",
+        "each_load_000.parquet",
+        "each_load_001.parquet",
         "each_things_000.parquet",
         "each_things_001.parquet",
     ];
-    assert_eq!(names(stage.folder.path())[..4], wanted);
+    assert_eq!(names(stage.folder.path())[..6], wanted);
     python("parquet.py", &["records", &stage.path("each_things_*.parquet"), "2", "2"]);
+    python("parquet.py", &["scalars", &stage.path("each_load_*.parquet"), "2", "2"]);
 }
 
 #[test]
