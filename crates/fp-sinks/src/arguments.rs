@@ -31,9 +31,9 @@ pub(crate) struct Arguments {
     pub(crate) rendezvous: Option<PathBuf>,
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,
-    /// What is written, and where: zarr:FOLDER, hdf5:FILE, vtkhdf:FILE, parquet:FILE or savime:HOST:PORT. In the name of
-    /// a FILE %T stands for the step's number, and %06T for six digits of it. In that of a Parquet file %V stands for the
-    /// first variable of a table, where steps have several tables
+    /// What is written, and where: zarr:FOLDER, hdf5:FILE, vtkhdf:FILE, parquet:FILE or savime:HOST:PORT. In the name
+    /// of a FILE %T stands for the step's number, and %06T for six digits of it. In that of a Parquet file %V stands
+    /// for the first variable of a table, where steps have several tables
     #[arg(long, value_name = "KIND:PLACE")]
     pub(crate) to: Target,
     /// These variables alone

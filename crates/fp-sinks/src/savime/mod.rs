@@ -1,14 +1,16 @@
 //! Steps in SAVIME, an array database in memory, by its own messages over tcp.
 //!
-//! A global array of a stream is a TAR: a table of cells by `step` and then by the array's dimensions. A scalar is one by
-//! `step` alone. A TAR is made before its first data, with the extents that the array has then. Its name is that of the
-//! stream and of the variable: `sim_rho`. What is no letter, digit or `_` in a name is `_` there.
+//! A global array of a stream is a TAR: a table of cells by `step` and then by the array's dimensions. A scalar is one
+//! by `step` alone. A TAR is made before its first data, with the extents that the array has then. Its name is that of
+//! the stream and of the variable: `sim_rho`. What is no letter, digit or `_` in a name is `_` there.
 //!
-//! Each part that a rank takes is a dataset, sent over a connection of its own. When all parts of a step are there, it is
-//! committed: each dataset is loaded into its TAR as a subtar. The last that is loaded is the step's cell in the TAR
-//! `sim_steps`: a step that has none there is not whole. So nothing of a step can be queried before all of it has been
-//! sent. A kill between two loads can leave some of its subtars without that cell, as the database has no transactions.
-//! Datasets of such a step stay in the database until somebody drops them.
+//! Each part that a rank takes is a dataset. Ranks send theirs side by side, each over a connection of its own. When all
+//! parts of a step are there, it is committed: each dataset is loaded into its TAR as a subtar. So nothing of a step can
+//! be queried before all of it has been sent.
+//!
+//! The last that is loaded is the step's cell in the TAR `sim_steps`: a step that has none there is not whole. A kill
+//! between two loads can leave some subtars of a step without that cell, as the database has no transactions. Datasets
+//! of a step that was not committed stay in the database until somebody drops them.
 //!
 //! SAVIME has the types `int`, `long`, `float` and `double`. It has no place for units, descriptions and attributes.
 //!

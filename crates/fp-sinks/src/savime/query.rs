@@ -69,8 +69,8 @@ impl Tar {
         match beyond {
             None => Ok(()),
             Some(((name, own), (_, wanted))) => Err(format!(
-                "dimension {name} has {wanted} elements, and TAR {} was made for {own}: drop the TAR, and start with the \
-                 largest step",
+                "dimension {name} has {wanted} elements, and TAR {} was made for {own}: drop the TAR, and start with \
+                 the largest step",
                 self.name
             )),
         }

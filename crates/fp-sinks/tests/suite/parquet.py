@@ -2,6 +2,7 @@
 
 records FOLDER|PATTERN RANKS STEPS: records of every field
 scalars FOLDER|PATTERN RANKS STEPS: a value of each rank
+grid FOLDER: a global array of records that was published in column-major order
 arrays FOLDER RANKS STEPS EVERY TYPE: joined arrays; TYPE is that of `energy`
 whole FOLDER: each file can be read to its end
 paired FOLDER: each step has a file of both tables, and nothing is unfinished
@@ -70,7 +71,8 @@ def record(step, rank, n):
 
 def array(step, rank, n):
     places = {f"place_{at}": n + at / 4 for at in range(3)}
-    return {"step": step, "rank": rank, "energy": n / 8, "id": n, **places, "spectrum": [n * 20 + at for at in range(20)]}
+    spectrum = [n * 20 + at for at in range(20)]
+    return {"step": step, "rank": rank, "energy": n / 8, "id": n, **places, "spectrum": spectrum}
 
 
 def read(pattern):
@@ -95,7 +97,8 @@ def records(pattern, ranks, steps):
     paths, found = read(pattern)
     compare(found, (record(*row) for row in numbers(int(ranks), range(int(steps)))))
     schema = pq.read_schema(paths[0])
-    said = {field.name: {key.decode(): value.decode() for key, value in (field.metadata or {}).items()} for field in schema}
+    texts = lambda pairs: {key.decode(): value.decode() for key, value in (pairs or {}).items()}
+    said = {field.name: texts(field.metadata) for field in schema}
     assert said["position"]["unit"] == "m" and json.loads(said["tensor"]["shape"]) == [2, 3], said
     assert said["text"]["description"] == "what it is called", said
     assert json.loads(said["phase"]["enumeration"]) == {"solid": 1, "liquid": 7}, said
@@ -110,6 +113,12 @@ def scalars(pattern, ranks, steps):
     compare(found, [{"step": step, "rank": rank, "load": rank + 0.5} for step, rank in wanted])
 
 
+def grid(pattern):
+    _, found = read(pattern)
+    row = lambda n: {"flexpath_step": 0, "rank": 0, "step": n, "text": f"number {n}"}
+    compare(found, [row(n) for n in range(6)])
+
+
 def arrays(pattern, ranks, steps, every, real):
     paths, found = read(pattern)
     compare(found, (array(*row) for row in numbers(int(ranks), range(0, int(steps), int(every)))))
@@ -121,7 +130,8 @@ def arrays(pattern, ranks, steps, every, real):
     last = (int(steps) - 1) // int(every) * int(every)
     pairs = duckdb.sql(f"select key, value from parquet_kv_metadata({paths[-1]!r})").fetchall()
     pairs = {bytes(key).decode(): bytes(value).decode() for key, value in pairs}
-    wanted = {"time": f"{last / 2}", "time.unit": "s", "title": "a run", "flexpath.step": f"{last}", "flexpath.stream": "sim"}
+    wanted = {"time": f"{last / 2}", "time.unit": "s", "title": "a run", "flexpath.step": f"{last}"}
+    wanted["flexpath.stream"] = "sim"
     assert wanted.items() <= pairs.items(), pairs
     frame = pq.read_table(paths[0]).to_pandas()
     assert frame["place_0"].dtype == "float32" and frame["id"].dtype == "uint64", frame.dtypes

@@ -58,7 +58,8 @@ fn records(schema: &RecordSchema, first: u64, count: u64) -> RecordBlock {
         let real = n as f32 / 4.0;
         set("i8", Dtype::I8, &(-i8::try_from(small).unwrap()).to_ne_bytes());
         set("i16", Dtype::I16, &(-i16::from(small) * 300).to_ne_bytes());
-        set("i32", Dtype::I32, &(-(n as i32) * 1000).to_ne_bytes());
+        // A run of many steps goes beyond 32 bits.
+        set("i32", Dtype::I32, &(-(n as i32)).wrapping_mul(1000).to_ne_bytes());
         set("i64", Dtype::I64, &(i64::MIN + n as i64).to_ne_bytes());
         set("u8", Dtype::U8, &[small + 150]);
         set("u16", Dtype::U16, &(60_000 + u16::from(small)).to_ne_bytes());
@@ -210,6 +211,31 @@ fn several_tables_have_a_file_each() {
     assert_eq!(names(stage.folder.path())[..6], wanted);
     python("parquet.py", &["records", &stage.path("each_things_*.parquet"), "2", "2"]);
     python("parquet.py", &["scalars", &stage.path("each_load_*.parquet"), "2", "2"]);
+}
+
+#[test]
+fn records_of_a_grid_are_rows_in_row_major_order() {
+    // A field has the name of a column that every table has, and keeps it.
+    let schema = RecordType::new("Cell")
+        .field(Field::new("step", Dtype::U16))
+        .field(Field::new("text", Dtype::String))
+        .build()
+        .unwrap();
+    let put = |_, writer: &mut StepWriter| {
+        let grid =
+            Variable::global_records("grid", &schema, &[2, 3]).unwrap().with_order(MemoryOrder::ColumnMajor);
+        let mut cells = RecordBuilder::new(&schema, 6).unwrap();
+        for (at, n) in [0u16, 3, 1, 4, 2, 5].into_iter().enumerate() {
+            cells.set_numbers(at, "step", (Dtype::U16, &n.to_ne_bytes())).unwrap();
+            cells.set_texts(at, "text", &[format!("number {n}")]).unwrap();
+        }
+        let cells = RecordBlock::encoded(&schema, 6, cells.encode().unwrap()).unwrap();
+        writer.put_records(&grid, &Region::new([0, 0], [2, 3]).unwrap(), cells).unwrap();
+    };
+    let stage = Stage::new();
+    let to = format!("parquet:{}", stage.path("%T.parquet"));
+    stage.run((1, 1), put, &["--to", &to]).well();
+    assert_eq!(python("parquet.py", &["grid", &stage.path("")]).trim(), "6 rows");
 }
 
 #[test]
