@@ -14,6 +14,8 @@ const AFTER: &str = "\
   flexpath tee sim --to zarr:run.zarr --ranks 4                         one store; every step is one more along `step`
   flexpath tee sim --to hdf5:run_%06T.h5                                one file a step, of that name when it is whole
   flexpath tee sim --to zarr:plot.zarr --variables rho,vx --cast f32 --every 10
+  flexpath tee sim --to parquet:hits_%T.parquet --variables hits        records and joined arrays as tables
+  flexpath tee sim --to savime:db:65000 --cast f32                      arrays by step in an array database
   flexpath tee sim --to zarr:run.zarr --append                          goes on behind the last step of the store
 
 Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
@@ -29,8 +31,9 @@ pub(crate) struct Arguments {
     pub(crate) rendezvous: Option<PathBuf>,
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,
-    /// What is written, and where: zarr:FOLDER, hdf5:FILE, vtkhdf:FILE, parquet:FILE or savime:HOST:PORT. In the name of
-    /// a FILE %T stands for the step's number, and %06T for six digits of it
+    /// What is written, and where: zarr:FOLDER, hdf5:FILE, vtkhdf:FILE, parquet:FILE or savime:HOST:PORT. In the name
+    /// of a FILE %T stands for the step's number, and %06T for six digits of it. In that of a Parquet file %V stands
+    /// for the first variable of a table, where steps have several tables
     #[arg(long, value_name = "KIND:PLACE")]
     pub(crate) to: Target,
     /// These variables alone
@@ -61,7 +64,7 @@ pub(crate) struct Arguments {
     /// number
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
     pub(crate) start_at: StartAt,
-    /// How long to wait for the stream
+    /// How long to wait for the stream, and for each answer of a database
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
     /// Who this is.

@@ -38,6 +38,16 @@ pub(crate) enum SinkError {
         /// Why.
         r#source: Box<dyn Error + Send + Sync>,
     },
+    /// A database does not do what is asked.
+    #[error("{place}: {query} {why}")]
+    Database {
+        /// Its host and port.
+        place: String,
+        /// What was asked.
+        query: String,
+        /// What it says, or what is wrong with the connection.
+        why: String,
+    },
 }
 
 impl SinkError {

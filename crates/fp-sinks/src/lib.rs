@@ -6,7 +6,9 @@
 
 mod arguments;
 mod error;
+mod parquet;
 mod part;
+mod savime;
 mod sink;
 mod step_file;
 mod taken_step;

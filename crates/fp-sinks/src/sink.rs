@@ -4,7 +4,9 @@ use fp_core::StepId;
 
 use crate::arguments::Arguments;
 use crate::error::SinkError;
+use crate::parquet::ParquetSink;
 use crate::part::Part;
+use crate::savime::SavimeSink;
 use crate::taken_step::TakenStep;
 use crate::target::Target;
 
@@ -30,7 +32,11 @@ pub(crate) trait Sink: Send + Sync {
 /// Opens the target that is named.
 pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
     match &arguments.to {
-        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
+        Target::Parquet(pattern) => {
+            Ok(Box::new(ParquetSink::open(pattern, arguments.append, arguments.durable)?))
+        }
+        Target::Savime(place) => Ok(Box::new(SavimeSink::open(place, arguments)?)),
+        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) => {
             Err(SinkError::Target("this kind of target is not there yet".to_owned()))
         }
     }

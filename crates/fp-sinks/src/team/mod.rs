@@ -77,9 +77,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 pub(crate) fn failed(error: SinkError) -> Failure {
     match error {
         SinkError::Target(why) => Failure::Usage(why),
-        other @ (SinkError::Variable { .. } | SinkError::File { .. } | SinkError::Format { .. }) => {
-            Failure::Other(Box::new(other))
-        }
+        other @ (SinkError::Variable { .. }
+        | SinkError::File { .. }
+        | SinkError::Format { .. }
+        | SinkError::Database { .. }) => Failure::Other(Box::new(other)),
     }
 }
 
