@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     pub(crate) lossy: bool,
     /// Where it starts: with the `next` step, at the `oldest-reserved`, or `after:N`, with the first step of a higher
-    /// number
+    /// number. With --append that counts only where the target has no step yet
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
     pub(crate) start_at: StartAt,
     /// How long to wait for the stream, and for each answer of a database

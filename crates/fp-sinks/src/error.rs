@@ -48,6 +48,37 @@ pub(crate) enum SinkError {
         /// What it says, or what is wrong with the connection.
         why: String,
     },
+    /// A rank ended in the middle: a fault of ours.
+    #[error("a rank broke off, as the lines above say: please report this")]
+    Panic,
+    /// Ranks are not at the same step: a fault of ours.
+    #[error("rank {rank} has step {own}, and rank 0 step {other}: please report this")]
+    Apart {
+        /// Which.
+        rank: u32,
+        /// Its step.
+        own: StepId,
+        /// That of rank 0.
+        other: StepId,
+    },
+    /// A rank left before it had written its parts.
+    #[error("step {step} is not committed: a rank has left the stream before it wrote its parts")]
+    Left {
+        /// Of this step.
+        step: StepId,
+    },
+    /// A part does not fit into memory.
+    #[error(
+        "step {step}, variable {variable:?}: no memory for a part of {len_bytes} bytes: take more --ranks, or --cast f32"
+    )]
+    Memory {
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// What it takes.
+        len_bytes: usize,
+    },
 }
 
 impl SinkError {

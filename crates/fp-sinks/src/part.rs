@@ -3,6 +3,7 @@
 use fp_cli::Failure;
 use fp_core::{BlockId, Dtype, Loss, Region, Select, StepReader};
 
+use crate::error::SinkError;
 use crate::taken_step::TakenStep;
 
 /// A part of a variable that one rank takes and writes.
@@ -54,11 +55,16 @@ impl PartMemory {
             self.records = reader.get_bytes(name, part.select())?.2;
             return Ok(());
         };
-        // No more elements can be asked for than memory can hold: the publisher had them in memory.
+        // A declared shape may be larger than what anybody has put.
         let len_bytes =
             usize::try_from(part.region.element_count()).unwrap_or(usize::MAX).saturating_mul(size);
         self.len_bytes = len_bytes;
-        self.words.resize(len_bytes.div_ceil(size_of::<u64>()), 0);
+        let words = len_bytes.div_ceil(size_of::<u64>());
+        if self.words.try_reserve(words.saturating_sub(self.words.len())).is_err() {
+            let (step, variable) = (step.step, name.to_owned());
+            return Err(Failure::Other(Box::new(SinkError::Memory { step, variable, len_bytes })));
+        }
+        self.words.resize(words, 0);
         let bytes = &mut bytemuck::cast_slice_mut(&mut self.words)[..len_bytes];
         if variable.dtype == variable.def.dtype {
             reader.get_bytes_into(name, part.select(), bytes)?;

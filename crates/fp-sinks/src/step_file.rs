@@ -50,17 +50,17 @@ impl StepFiles {
         folder.join(format!(".{before}{}{behind}.unfinished", step.0))
     }
 
-    /// The last step that has a file; files that were never finished are removed.
+    /// The last step that has a file. Makes the folder if it is not there. Without `append` no step may have a file.
     ///
-    /// Makes the folder if it is not there. Without `append` no step may have a file.
+    /// Files that were never finished are removed: no other program may write files of these names meanwhile.
     pub(crate) fn open(&self, append: bool) -> Result<Option<StepId>, SinkError> {
         fs::create_dir_all(&self.folder).map_err(SinkError::file(&self.folder))?;
-        let mut last = None;
+        let (mut last, mut unfinished) = (None, Vec::new());
         for entry in fs::read_dir(&self.folder).map_err(SinkError::file(&self.folder))? {
             let entry = entry.map_err(SinkError::file(&self.folder))?;
             let Ok(name) = entry.file_name().into_string() else { continue };
             if self.is_unfinished(&name) {
-                fs::remove_file(entry.path()).map_err(SinkError::file(&entry.path()))?;
+                unfinished.push(entry.path());
             }
             last = last.max(self.step(&name));
         }
@@ -70,7 +70,11 @@ impl StepFiles {
                 let path = path.display();
                 Err(SinkError::Target(format!("{path} is there already: name other files, or say --append")))
             }
-            Some(_) | None => Ok(last),
+            Some(_) | None => {
+                let remove = |path: &PathBuf| fs::remove_file(path).map_err(SinkError::file(path));
+                unfinished.iter().try_for_each(remove)?;
+                Ok(last)
+            }
         }
     }
 

@@ -49,8 +49,15 @@ impl TakenStep {
         let is_chosen =
             |info: &VariableInfo| choice.variables.is_empty() || choice.variables.contains(&info.def.name);
         let values: BTreeMap<&str, &[u8]> = step.scalars().collect();
-        let mut variables = Vec::new();
-        for info in step.variables()?.into_iter().filter(is_chosen) {
+        let (mut variables, all) = (Vec::new(), step.variables()?);
+        if !all.is_empty() && !all.iter().any(is_chosen) {
+            let known: Vec<&str> = all.iter().map(|info| info.def.name.as_str()).collect();
+            let (stream, known) = (step.stream(), known.join(", "));
+            return Err(Failure::Usage(format!(
+                "stream {stream:?} has none of these variables, but {known}"
+            )));
+        }
+        for info in all.into_iter().filter(is_chosen) {
             let value = values.get(info.def.name.as_str()).map(|bytes| bytes.to_vec());
             variables.push(TakenVariable::of(step, info, value, choice.cast)?);
         }

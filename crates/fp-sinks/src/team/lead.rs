@@ -5,10 +5,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use fp_cli::{Failure, NOTICE};
-use fp_core::{EndReason, NextStep, StepReader, Subscriber};
+use fp_core::{EndReason, NextStep, StepId, StepReader, Subscriber};
 
 use super::member::write_parts;
 use super::{Order, Task, Team, failed};
+use crate::error::SinkError;
 use crate::part::PartMemory;
 use crate::taken_step::TakenStep;
 
@@ -40,8 +41,9 @@ impl<'a> Lead<'a> {
         let outcome = self.follow(&mut subscriber);
         eprintln!("flexpath: {}", self.so_far());
         outcome?;
-        // The others leave when rank 0 has nothing more to say.
+        // The others leave too: only together ranks leave a stream.
         self.orders.clear();
+        self.team.end();
         Ok(subscriber.close()?)
     }
 
@@ -101,25 +103,29 @@ impl<'a> Lead<'a> {
         }
     }
 
-    /// Until all have written their parts; false if one has ended.
+    /// Until all have written their parts; false if one has failed, which says why.
     fn await_others(&mut self, task: &Task) -> Result<bool, Failure> {
-        let mut missing = self.orders.len();
+        let (mut missing, step) = (self.orders.len(), task.step.step);
         while missing > 0 {
             match self.written.recv_timeout(NOTICE) {
                 Ok(()) => missing -= 1,
-                Err(RecvTimeoutError::Timeout) if self.team.is_over() => return Ok(false),
-                Err(RecvTimeoutError::Timeout) if self.told.elapsed() >= PROGRESS => {
-                    eprintln!(
-                        "flexpath: step {}: {missing} ranks have not written their parts yet",
-                        task.step.step
-                    );
-                    self.told = Instant::now();
+                Err(_) if self.team.is_over() => return Ok(false),
+                Err(RecvTimeoutError::Timeout) if !self.team.has_lost_one() => {
+                    self.tell_missing(step, missing)
                 }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(false),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return Err(failed(SinkError::Left { step }));
+                }
             }
         }
         Ok(true)
+    }
+
+    fn tell_missing(&mut self, step: StepId, missing: usize) {
+        if self.told.elapsed() >= PROGRESS {
+            eprintln!("flexpath: step {step}: {missing} ranks have not written their parts yet");
+            self.told = Instant::now();
+        }
     }
 
     fn so_far(&self) -> String {

@@ -1,11 +1,12 @@
 //! A rank that writes what rank 0 says.
 
-use std::sync::mpsc::{Receiver, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 
 use fp_cli::{Failure, NOTICE};
 use fp_core::{NextStep, StepReader};
 
 use super::{Order, Task, Team, failed};
+use crate::error::SinkError;
 use crate::part::PartMemory;
 
 /// A rank that writes what rank 0 says.
@@ -39,10 +40,21 @@ impl Member<'_> {
 
     /// Writes its parts of a step, and keeps that until it is committed: whether rank 0 is still there.
     fn write(&self, step: &StepReader, memory: &mut PartMemory) -> Result<bool, Failure> {
-        let Ok(Order::Write(task)) = self.orders.recv() else { return Ok(false) };
+        let Some(Order::Write(task)) = self.next_order() else { return Ok(false) };
         write_parts(self.team, &task, self.rank, step, memory)?;
         drop(task);
-        Ok(self.done.send(()).is_ok() && matches!(self.orders.recv(), Ok(Order::Committed)))
+        Ok(self.done.send(()).is_ok() && matches!(self.next_order(), Some(Order::Committed)))
+    }
+
+    /// What rank 0 says next; none if it has left, or a rank has failed. How long it takes is told by rank 0.
+    fn next_order(&self) -> Option<Order> {
+        loop {
+            match self.orders.recv_timeout(NOTICE) {
+                Ok(order) => return Some(order),
+                Err(RecvTimeoutError::Timeout) if !self.team.is_over() => {}
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
     }
 }
 
@@ -56,7 +68,7 @@ pub(crate) fn write_parts(
 ) -> Result<(), Failure> {
     if reader.step() != task.step.step {
         let (own, other) = (reader.step(), task.step.step);
-        return Err(Failure::Other(format!("rank {rank} has step {own}, and rank 0 step {other}").into()));
+        return Err(failed(SinkError::Apart { rank, own, other }));
     }
     for part in &task.parts[rank as usize] {
         memory.take(reader, &task.step, part)?;

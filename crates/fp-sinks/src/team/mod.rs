@@ -3,8 +3,8 @@
 mod lead;
 mod member;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 use fp_cli::{Credentials, Failure, Interrupt};
@@ -44,8 +44,25 @@ pub(crate) struct Team<'a> {
     rendezvous: Rendezvous,
     credentials: Credentials,
     start_at: StartAt,
-    /// Whether a rank has ended: the others need not wait for it.
-    is_over: Arc<AtomicBool>,
+    /// Whether rank 0 has nothing more to write: the others leave.
+    is_over: AtomicBool,
+    /// Whether a rank has failed: no other waits any more.
+    is_failed: Arc<AtomicBool>,
+    /// Why the first one did: what others say may come of that.
+    failure: Mutex<Option<Failure>>,
+    /// How many ranks but 0 have left.
+    left: AtomicU32,
+}
+
+/// Notes the end of a rank, also of one that panics.
+struct Leaving<'a>(&'a Team<'a>);
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.fail(Failure::Other(Box::new(SinkError::Panic)));
+        }
+    }
 }
 
 /// Writes a stream to the target, until it ends.
@@ -64,10 +81,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rendezvous: rendezvous?,
         credentials,
         start_at,
-        is_over: Arc::default(),
+        is_over: AtomicBool::default(),
+        is_failed: Arc::default(),
+        failure: Mutex::default(),
+        left: AtomicU32::default(),
     };
     let outcome = team.work();
     if team.interrupt.is_requested() {
+        // A wait that the user has ended is no failure.
+        if let Err(failure @ Failure::Other(_)) = outcome {
+            eprintln!("flexpath: {failure}");
+        }
         return Ok(team.interrupt.finish()?);
     }
     outcome
@@ -80,7 +104,11 @@ pub(crate) fn failed(error: SinkError) -> Failure {
         other @ (SinkError::Variable { .. }
         | SinkError::File { .. }
         | SinkError::Format { .. }
-        | SinkError::Database { .. }) => Failure::Other(Box::new(other)),
+        | SinkError::Database { .. }
+        | SinkError::Panic
+        | SinkError::Apart { .. }
+        | SinkError::Left { .. }
+        | SinkError::Memory { .. }) => Failure::Other(Box::new(other)),
     }
 }
 
@@ -89,39 +117,46 @@ impl Team<'_> {
         let (done, written) = mpsc::channel();
         thread::scope(|scope| {
             let mut orders = Vec::new();
-            let mut members = Vec::new();
             for rank in 1..self.arguments.ranks {
                 let (order, told) = mpsc::channel();
                 let member = Member { team: self, rank, orders: told, done: done.clone() };
-                members.push(scope.spawn(move || self.ending(|| member.run())));
+                scope.spawn(move || {
+                    self.watched(|| member.run());
+                    self.left.fetch_add(1, Ordering::Relaxed);
+                });
                 orders.push(order);
             }
             drop(done);
-            let lead = self.ending(|| Lead::new(self, orders, written).run());
-            let others = members.into_iter().map(|member| member.join().unwrap_or(Ok(())));
-            // What a member says of itself says more than that rank 0 misses it.
-            others.fold(Ok(()), Result::and).and(lead)
-        })
+            self.watched(|| Lead::new(self, orders, written).run());
+        });
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(Ok(()), Err)
     }
 
-    /// Runs a rank. When it has ended, or failed, the others wait no more.
-    fn ending(&self, rank: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
-        let outcome = rank();
-        self.is_over.store(true, Ordering::Relaxed);
-        outcome
+    /// Runs a rank, and notes why it failed.
+    fn watched(&self, rank: impl FnOnce() -> Result<(), Failure>) {
+        let _leaving = Leaving(self);
+        if let Err(failure) = rank() {
+            self.fail(failure);
+        }
+    }
+
+    /// A rank has failed. The first one says why.
+    fn fail(&self, failure: Failure) {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        self.is_failed.store(true, Ordering::Relaxed);
     }
 
     /// Attaches a rank to the stream.
     pub(crate) fn subscribe(&self, rank: u32) -> Result<Subscriber, Failure> {
         let Arguments { stream, variables, ranks, lossy, timeout, .. } = self.arguments;
         let cohort = Cohort::of(rank, *ranks).map_err(|error| Failure::Other(Box::new(error)))?;
-        let (asked, over) = (self.interrupt.asked(), Arc::clone(&self.is_over));
+        let (asked, failed) = (self.interrupt.asked(), Arc::clone(&self.is_failed));
         let mut options = SubscriberOptions::default()
             .with_cohort(cohort)
             .with_name(format!("tee-{}", std::process::id()))
             .with_start_at(self.start_at)
             .with_open_timeout(*timeout)
-            .with_interrupt(Asked::new(move || asked() || over.load(Ordering::Relaxed)));
+            .with_interrupt(Asked::new(move || asked() || failed.load(Ordering::Relaxed)));
         if !variables.is_empty() {
             options = options.with_variables(variables.clone());
         }
@@ -141,8 +176,18 @@ impl Team<'_> {
         step.0.is_multiple_of(self.arguments.every)
     }
 
-    /// Whether ranks have something left to do.
+    /// Rank 0 has nothing more to write.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether ranks are to leave.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Relaxed)
+        self.is_over.load(Ordering::Relaxed) || self.is_failed.load(Ordering::Relaxed)
+    }
+
+    /// Whether a rank has left that may be awaited.
+    pub(crate) fn has_lost_one(&self) -> bool {
+        self.left.load(Ordering::Relaxed) > 0
     }
 }

@@ -1,17 +1,19 @@
 //! Where the blocks of a step are, as their owner has said: looked up by variable and number.
 
+use std::collections::BTreeMap;
+
 use fp_types::{StepId, StepMap};
 
 /// What is known of blocks.
 pub(crate) struct BlockLocations<T> {
     /// Of each step its variables, by name.
-    steps: StepMap<Vec<VariableBlocks<T>>>,
+    steps: StepMap<BTreeMap<String, VariableBlocks<T>>>,
 }
 
 struct VariableBlocks<T> {
-    variable: String,
-    /// By rising number.
+    /// By rising number, but while a message is taken in.
     blocks: Vec<(u32, T)>,
+    is_in_order: bool,
 }
 
 impl<T> Default for BlockLocations<T> {
@@ -23,23 +25,21 @@ impl<T> Default for BlockLocations<T> {
 impl<T: Clone> BlockLocations<T> {
     /// Adds what one message says of a step. Of a block that is known already the latest counts.
     pub(crate) fn add(&mut self, step: StepId, blocks: impl IntoIterator<Item = (String, u32, T)>) {
-        let known = self.steps.get_or_insert_with(step, || Vec::with_capacity(1));
-        // A message has one variable after the other.
-        let mut last = 0;
+        let known = self.steps.get_or_insert_with(step, BTreeMap::new);
         for (variable, number, what) in blocks {
-            if known.get(last).is_none_or(|of| of.variable != variable) {
-                last = place_of(known, variable);
-            }
-            if let Some(of) = known.get_mut(last) {
-                of.add(number, what);
+            match known.get_mut(&variable) {
+                Some(of) => of.add(number, what),
+                None => {
+                    let of = VariableBlocks { blocks: vec![(number, what)], is_in_order: true };
+                    known.insert(variable, of);
+                }
             }
         }
+        known.values_mut().for_each(VariableBlocks::put_in_order);
     }
 
     pub(crate) fn find(&self, step: StepId, variable: &str, number: u32) -> Option<T> {
-        let known = self.steps.get(&step)?;
-        let at = known.binary_search_by(|of| of.variable.as_str().cmp(variable)).ok()?;
-        known.get(at)?.find(number)
+        self.steps.get(&step)?.get(variable)?.find(number)
     }
 
     /// Forgets steps.
@@ -48,37 +48,34 @@ impl<T: Clone> BlockLocations<T> {
     }
 }
 
-/// Where a variable is among those that are known, or now is.
-fn place_of<T>(known: &mut Vec<VariableBlocks<T>>, variable: String) -> usize {
-    let found = known.binary_search_by(|of| of.variable.as_str().cmp(&variable));
-    found.unwrap_or_else(|at| {
-        known.insert(at, VariableBlocks { variable, blocks: Vec::with_capacity(1) });
-        at
-    })
-}
-
 impl<T: Clone> VariableBlocks<T> {
     fn add(&mut self, number: u32, what: T) {
-        // They come in the order of their numbers, mostly.
-        if self.blocks.last().is_none_or(|(last, _)| *last < number) {
-            self.blocks.push((number, what));
+        self.is_in_order &= self.blocks.last().is_none_or(|(last, _)| *last < number);
+        self.blocks.push((number, what));
+    }
+
+    /// Sorts them once, whatever their order was.
+    fn put_in_order(&mut self) {
+        if std::mem::replace(&mut self.is_in_order, true) {
             return;
         }
-        match self.place(number) {
-            Ok(at) => self.blocks[at].1 = what,
-            Err(at) => self.blocks.insert(at, (number, what)),
-        }
+        // Equal ones stay in the order in which they came, and the last of them is kept.
+        self.blocks.sort_by_key(|(number, _)| *number);
+        self.blocks.dedup_by(|later, earlier| {
+            let is_same = later.0 == earlier.0;
+            if is_same {
+                std::mem::swap(later, earlier);
+            }
+            is_same
+        });
     }
 
     fn find(&self, number: u32) -> Option<T> {
         // Where all of a rank's blocks are known, each is at its number.
         let guess = self.blocks.get(number as usize).filter(|(found, _)| *found == number);
-        let found = guess.or_else(|| self.blocks.get(self.place(number).ok()?));
+        let place = || self.blocks.binary_search_by_key(&number, |(number, _)| *number).ok();
+        let found = guess.or_else(|| self.blocks.get(place()?));
         found.map(|(_, what)| what.clone())
-    }
-
-    fn place(&self, number: u32) -> Result<usize, usize> {
-        self.blocks.binary_search_by_key(&number, |(number, _)| *number)
     }
 }
 
@@ -93,8 +90,8 @@ mod tests {
         placed.add(StepId(3), [named("y", 0, 1), named("x", 7, 2), named("x", 1, 3)]);
         placed.add(StepId(3), [named("x", 7, 4), named("a", 0, 5)]);
         placed.add(StepId(4), [named("x", 7, 6)]);
-        let numbers = |of: &VariableBlocks<_>| {
-            (of.variable.clone(), of.blocks.iter().map(|it| it.0).collect::<Vec<_>>())
+        let numbers = |(name, of): (&String, &VariableBlocks<_>)| {
+            (name.clone(), of.blocks.iter().map(|(number, _)| *number).collect::<Vec<_>>())
         };
         let known: Vec<_> = placed.steps.get(&StepId(3)).into_iter().flatten().map(numbers).collect();
         assert_eq!(known, [("a".into(), vec![0]), ("x".into(), vec![1, 7]), ("y".into(), vec![0])]);

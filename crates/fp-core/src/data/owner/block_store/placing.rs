@@ -10,7 +10,7 @@ use fp_transport::{Arena, LinkError, Payload, inproc};
 use fp_types::{StepId, StepMap};
 
 /// Bytes of small blocks that go along with their places to a peer that maps memory. Of many more each byte would be
-/// copied twice on the way.
+/// copied twice on the way. So those are mapped that lie in shareable memory already.
 const LIMIT_INLINE_BYTES: usize = 64 << 10;
 
 impl BlockStore {

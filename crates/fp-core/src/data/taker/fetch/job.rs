@@ -352,6 +352,7 @@ impl Job<'_, '_, '_> {
         let mut sink = Destination {
             gets: &mut *self.gets,
             missing: &errand.missing,
+            by_block: None,
             arrived: &mut arrived,
             asked: &errand.asked,
             counters: taker.counters,

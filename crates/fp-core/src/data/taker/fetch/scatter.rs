@@ -8,7 +8,7 @@ use crate::value::counters::Counters;
 use fp_proto::data::BlockPart;
 use fp_transport::{Link, LinkError};
 use fp_types::{DenseArray, Part, Runs};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::IoSliceMut;
 
 /// Runs of the destination that are received into at one time.
@@ -60,6 +60,8 @@ pub(crate) struct Destination<'j, 'd> {
     pub(crate) gets: &'j mut [Get<'d>],
     /// What is missing, rising.
     pub(crate) missing: &'j [Missing],
+    /// The same by the numbers of blocks, once a piece came unasked.
+    pub(crate) by_block: Option<HashMap<u32, Vec<Missing>>>,
     /// What of that one message brought.
     pub(crate) arrived: &'j mut BTreeSet<Missing>,
     pub(crate) asked: &'j [Missing],
@@ -78,21 +80,29 @@ impl Sink for Destination<'_, '_> {
         piece: &BlockPart,
         patience: &Patience<'_>,
     ) -> Result<bool, LinkError> {
-        let gets = &self.gets;
-        let same = |missing: &&Missing| {
-            gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece)) == Some(piece)
-        };
-        // Pieces mostly come in the order in which they are missing: behind the one that came last.
-        let behind =
-            self.arrived.last().map_or(0, |last| self.missing.partition_point(|other| other <= last));
-        let (before, rest) = self.missing.split_at(behind);
-        let Some(&found) = rest.iter().chain(before).find(same) else { return Ok(false) };
+        let Some(found) = self.missing_as(piece) else { return Ok(false) };
         self.receive(link, found, patience)?;
         Ok(true)
     }
 }
 
 impl Destination<'_, '_> {
+    /// What is missing and is that piece. A step may have very many: they are found by their block's number.
+    fn missing_as(&mut self, piece: &BlockPart) -> Option<Missing> {
+        let gets = &self.gets;
+        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece);
+        let by_block = self.by_block.get_or_insert_with(|| {
+            let mut by_block: HashMap<u32, Vec<Missing>> = HashMap::new();
+            for missing in self.missing {
+                if let Some(wanted) = wanted(missing) {
+                    by_block.entry(wanted.block).or_default().push(*missing);
+                }
+            }
+            by_block
+        });
+        by_block.get(&piece.block)?.iter().find(|missing| wanted(missing) == Some(piece)).copied()
+    }
+
     /// Receives one piece to its place: straight where its runs are long, aside where they are not. A piece that has to
     /// be transposed comes aside too, as its elements go one by one to places far apart. Only what has arrived whole is
     /// missing no more: the rest is asked for again on another link.
