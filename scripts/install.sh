@@ -37,7 +37,7 @@ install_both() {
     tee=
     if [ "${SINKS:-no}" = yes ]; then
         scripts/install-hdf5.sh
-        (cd crates/fp-sinks && cargo build --release --locked --message-format json-render-diagnostics) >"$messages"
+        (cd crates/fp-sinks && CARGO_TARGET_DIR=../../target/sinks cargo build --release --locked --message-format json-render-diagnostics) >"$messages"
         tee=$(sed -n 's|.*"executable":"\([^"]*/flexpath-tee\)".*|\1|p' "$messages" | tail -n 1)
         if [ -z "$tee" ]; then
             echo "install: cargo does not say where it built flexpath-tee" >&2

@@ -78,7 +78,7 @@ fn status(program: &Program, arguments: impl IntoIterator<Item = OsString>) -> u
     exit_status(done, Arguments::command())
 }
 
-/// Says how a command of this family ended, and with which exit status: 0, 1 or 2.
+/// Says how a command of this family ended, and with which exit status.
 pub fn exit_status(done: Result<(), Failure>, mut command: clap::Command) -> u8 {
     match done {
         // A reader of our output that has seen enough, as `head` has: nothing went wrong.

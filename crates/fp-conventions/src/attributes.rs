@@ -113,7 +113,8 @@ fn said(value: &AttributeValue) -> String {
 }
 
 fn real(value: &AttributeValue) -> Option<f64> {
-    if let AttributeValue::Real(number) = value { Some(number.0) } else { None }
+    let AttributeValue::Real(number) = value else { return None };
+    Some(number.0).filter(|number| number.is_finite())
 }
 
 /// One text.
@@ -121,10 +122,11 @@ pub(crate) fn text(value: &AttributeValue) -> Option<String> {
     if let AttributeValue::Text(text) = value { Some(text.clone()) } else { None }
 }
 
-/// Real numbers; a single one is a list of one.
+/// Real numbers, all finite; a single one is a list of one.
 pub(crate) fn reals(value: &AttributeValue) -> Option<Vec<f64>> {
     if let AttributeValue::Reals(numbers) = value {
-        return Some(numbers.iter().map(|number| number.0).collect());
+        let numbers: Vec<f64> = numbers.iter().map(|number| number.0).collect();
+        return Some(numbers).filter(|numbers| numbers.iter().all(|number| number.is_finite()));
     }
     real(value).map(|number| vec![number])
 }

@@ -12,7 +12,7 @@ pub struct Report {
     pub convention: Convention,
     /// What is wrong, in the order in which it was found.
     pub findings: Vec<Finding>,
-    /// The meshes that could be made out. What is wrong is left out.
+    /// The meshes that could be made out. What a violation is about may be among them.
     pub meshes: Vec<Mesh>,
 }
 

@@ -62,7 +62,7 @@ pub(crate) enum SinkError {
         other: StepId,
     },
     /// A rank left before it had written its parts.
-    #[error("step {step} is not committed: a rank has left the stream before it wrote its parts")]
+    #[error("step {step}: not committed, as a rank has left the stream before it wrote its parts")]
     Left {
         /// Of this step.
         step: StepId,

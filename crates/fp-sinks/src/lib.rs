@@ -6,6 +6,7 @@
 
 mod arguments;
 mod error;
+mod opening;
 mod parquet;
 mod part;
 mod savime;

@@ -2,13 +2,9 @@
 
 use fp_core::StepId;
 
-use crate::arguments::Arguments;
 use crate::error::SinkError;
-use crate::parquet::ParquetSink;
 use crate::part::Part;
-use crate::savime::SavimeSink;
 use crate::taken_step::TakenStep;
-use crate::target::Target;
 
 /// Something that steps are written to. Its calls come in this order for each step: `begin` once, `write` for each part
 /// and from several threads at once, `commit` once. A step that is not committed is nowhere to be seen.
@@ -27,17 +23,4 @@ pub(crate) trait Sink: Send + Sync {
 
     /// Lets others see the step. All its parts were written.
     fn commit(&self, step: &TakenStep) -> Result<(), SinkError>;
-}
-
-/// Opens the target that is named.
-pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
-    match &arguments.to {
-        Target::Parquet(pattern) => {
-            Ok(Box::new(ParquetSink::open(pattern, arguments.append, arguments.durable)?))
-        }
-        Target::Savime(place) => Ok(Box::new(SavimeSink::open(place, arguments)?)),
-        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) => {
-            Err(SinkError::Target("this kind of target is not there yet".to_owned()))
-        }
-    }
 }

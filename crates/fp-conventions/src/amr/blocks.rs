@@ -1,6 +1,6 @@
 //! Blocks of a level over those of the level below.
 
-use fp_types::{Dims, Region};
+use fp_types::{BlockId, Dims, Region};
 
 use crate::finding::Finding;
 use crate::mesh::amr::AmrLevel;
@@ -13,6 +13,7 @@ pub(super) fn check(
     (of, fine): (&DescribedVariable, &AmrLevel),
     findings: &mut Vec<Finding>,
 ) {
+    let covered = Covered::of(below, coarse);
     for (block, region) in &of.blocks {
         let Some(own) = own_cells(region, fine).filter(|own| !own.is_empty()) else { continue };
         let Some(under) = under(&own, &fine.ratio) else {
@@ -21,7 +22,7 @@ pub(super) fn check(
             findings.push(Finding::violation(Rule::AmrWholeCells, what, advice).of(of.name()).at(*block));
             continue;
         };
-        if !is_covered(under, below, coarse) {
+        if !covered.has(under) {
             let what = format!("lies over {under} of {:?}, where not every cell is in a block", below.name());
             let advice = "Put coarse cells under fine ones too: some tools interpolate there";
             findings.push(Finding::warning(Rule::AmrNesting, what, advice).of(of.name()).at(*block));
@@ -55,17 +56,38 @@ fn under(region: &Region, ratio: &[u64]) -> Option<Region> {
     Region::new(Dims::from_slice(&start).ok()?, Dims::from_slice(&count).ok()?).ok()
 }
 
-/// Whether every cell of a region is in a block of the level, by taking away one block after another.
-fn is_covered(region: Region, of: &DescribedVariable, level: &AmrLevel) -> bool {
-    let mut rest = vec![region];
-    for (_, block) in &of.blocks {
-        let Some(own) = own_cells(block, level) else { continue };
-        if own.overlaps(&region) {
-            rest = rest.iter().flat_map(|left| left.subtract(&own)).collect();
-        }
-        if rest.is_empty() {
-            return true;
-        }
+/// The cells of a level that are in blocks.
+struct Covered {
+    /// Block by block, by where they begin along the first axis.
+    regions: Vec<Region>,
+    /// The longest of them along that axis.
+    longest: u64,
+}
+
+impl Covered {
+    fn of(variable: &DescribedVariable, level: &AmrLevel) -> Self {
+        let own = |(_, block): &(BlockId, Region)| own_cells(block, level);
+        let mut regions: Vec<Region> = variable.blocks.iter().filter_map(own).collect();
+        regions.sort_by_key(|region| region.start().first().copied());
+        let longest = regions.iter().filter_map(|region| region.count().first().copied()).max();
+        Self { regions, longest: longest.unwrap_or(0) }
     }
-    rest.is_empty()
+
+    /// Whether every cell of a region is there, by taking away one block after another.
+    fn has(&self, region: Region) -> bool {
+        let begin = |region: &Region| region.start().first().copied().unwrap_or(0);
+        let first = begin(&region).saturating_sub(self.longest);
+        let behind = region.end().first().copied().unwrap_or(u64::MAX);
+        let from = self.regions.partition_point(|other| begin(other) < first);
+        let mut rest = vec![region];
+        for own in self.regions[from..].iter().take_while(|other| begin(other) < behind) {
+            if own.overlaps(&region) {
+                rest = rest.iter().flat_map(|left| left.subtract(own)).collect();
+            }
+            if rest.is_empty() {
+                return true;
+            }
+        }
+        rest.is_empty()
+    }
 }

@@ -100,7 +100,8 @@ fn same_lengths(first: &DescribedVariable, other: &DescribedVariable, findings: 
     false
 }
 
-/// How much a block has.
+/// How much a block has, of blocks in their order.
 pub(super) fn count(counts: &[(BlockId, u64)], block: BlockId) -> Option<u64> {
-    counts.iter().find(|(id, _)| *id == block).map(|(_, count)| *count)
+    let found = counts.binary_search_by_key(&block, |(id, _)| *id).ok();
+    found.and_then(|at| counts.get(at)).map(|(_, count)| *count)
 }

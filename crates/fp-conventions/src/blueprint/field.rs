@@ -42,6 +42,12 @@ pub(super) fn all(step: &DescribedStep, topologies: &mut [Topology], findings: &
 fn association(step: &DescribedStep, path: &str, findings: &mut Vec<Finding>) -> Option<Association> {
     let (name, rule) = (format!("{path}.association"), Rule::BlueprintAssociation);
     let advice = "Put the text vertex or element";
+    let basis = format!("{path}.basis");
+    if step.variable(&name).is_none() && step.variable(&basis).is_some() {
+        let what = "is there instead of an association: fields over a basis are not looked at";
+        findings.push(Finding::warning(rule, what, "Look at them by yourself").of(basis));
+        return None;
+    }
     match text(step, &name, rule, advice, findings)? {
         "vertex" => Some(Association::Vertex),
         "element" => Some(Association::Element),

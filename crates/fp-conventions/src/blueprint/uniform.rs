@@ -27,8 +27,8 @@ pub(super) fn grid(step: &DescribedStep, name: &str, findings: &mut Vec<Finding>
     for (dimension, axis) in axes {
         grid.axes.push((*axis).to_owned());
         grid.shape.extend(points(step, &format!("{path}.dims.{dimension}"), findings));
-        grid.origin.push(real(step, &format!("{path}.origin.{axis}"), 0.0, |_| true, findings));
-        let is_size = |size: f64| size > 0.0;
+        grid.origin.push(real(step, &format!("{path}.origin.{axis}"), 0.0, f64::is_finite, findings));
+        let is_size = |size: f64| size.is_finite() && size > 0.0;
         grid.spacing.push(real(step, &format!("{path}.spacing.d{axis}"), 1.0, is_size, findings));
     }
     (findings.len() == before).then_some(grid)

@@ -61,9 +61,6 @@ fn weighting(variable: &DescribedVariable, has_ed_pic: bool, findings: &mut Vec<
     let rule = Rule::OpenPmdWeighting;
     for name in OF_RECORD {
         if !has_ed_pic && !variable.def.attributes.contains_key(name) {
-            let advice = "Set it, so that macroparticles are understood";
-            let finding = Finding::warning(rule, "is missing", advice);
-            findings.push(finding.of(variable.name()).attribute(name));
             continue;
         }
         let mut attributes = Attributes { of: variable, findings };

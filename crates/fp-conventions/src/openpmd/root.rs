@@ -43,7 +43,13 @@ pub(super) fn read(step: &DescribedStep, findings: &mut Vec<Finding>) -> Root {
     if step.value("meshesPath").is_none() && step.value("particlesPath").is_none() {
         let what = "there is neither meshesPath nor particlesPath: no record can be found";
         let advice = "Put a text meshesPath such as meshes/, and name variables meshes.E.x";
-        findings.push(Finding::violation(Rule::OpenPmdPath, what, advice));
+        findings.push(Finding::warning(Rule::OpenPmdPath, what, advice));
+    }
+    if extension.is_some_and(|mask| mask & ED_PIC != 0) {
+        let what =
+            "names the extension ED-PIC, of which weightingPower and macroWeighted alone are looked at";
+        let advice = "Look at the rest by yourself";
+        findings.push(Finding::warning(Rule::OpenPmdExtension, what, advice).of("openPMDextension"));
     }
     Root { meshes, particles, has_ed_pic: extension.is_some_and(|mask| mask & ED_PIC != 0) }
 }
@@ -80,7 +86,7 @@ fn path(step: &DescribedStep, name: &str, findings: &mut Vec<Finding>) -> Option
     if step.children(&names).is_empty() {
         let what = format!("is {path:?}, but no variable's name begins with {names}.");
         let advice = "Name variables so, or leave the path out";
-        findings.push(Finding::warning(Rule::OpenPmdPath, what.trim_end_matches('.'), advice).of(name));
+        findings.push(Finding::violation(Rule::OpenPmdPath, what.trim_end_matches('.'), advice).of(name));
     }
     Some(names)
 }

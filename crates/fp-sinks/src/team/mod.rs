@@ -13,8 +13,9 @@ use fp_core::{Cohort, Interrupt as Asked, QueuePolicy, StartAt, Subscriber, Subs
 
 use crate::arguments::Arguments;
 use crate::error::SinkError;
+use crate::opening;
 use crate::part::Part;
-use crate::sink::{self, Sink};
+use crate::sink::Sink;
 use crate::taken_step::{Choice, TakenStep};
 use lead::Lead;
 use member::Member;
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
         None => Rendezvous::from_environment(),
     };
     let credentials = arguments.credentials.read()?;
-    let sink = sink::open(arguments).map_err(failed)?;
+    let sink = opening::open(arguments).map_err(failed)?;
     let start_at = sink.last_step().map_or(arguments.start_at, StartAt::After);
     let team = Team {
         arguments,

@@ -74,11 +74,10 @@ impl Double {
                 streams.lock().unwrap().push(stream.try_clone().unwrap());
                 let (shared, fault) = (Arc::clone(&shared), fault.clone());
                 thread::spawn(move || {
-                    let mut session =
-                        Session { stream, database: shared, fault, client: 0, query: 0, taken: 0 };
-                    if let Err(why) = session.serve() {
-                        session.database.lock().unwrap().wrong.push(why);
-                        let _ = session.stream.shutdown(Shutdown::Both);
+                    let mut visit = Visit { stream, database: shared, fault, client: 0, query: 0, taken: 0 };
+                    if let Err(why) = visit.serve() {
+                        visit.database.lock().unwrap().wrong.push(why);
+                        let _ = visit.stream.shutdown(Shutdown::Both);
                     }
                 });
             }
@@ -147,7 +146,7 @@ struct Message {
 }
 
 /// One connection.
-struct Session {
+struct Visit {
     stream: TcpStream,
     database: Arc<Mutex<Database>>,
     fault: Fault,
@@ -157,7 +156,7 @@ struct Session {
     taken: i32,
 }
 
-impl Session {
+impl Visit {
     fn serve(&mut self) -> Result<(), String> {
         self.expect(0)?;
         self.client = {

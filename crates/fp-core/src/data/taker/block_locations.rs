@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 
 use fp_types::{StepId, StepMap};
 
+/// Of a step its variables, by name.
+type StepBlocks<T> = BTreeMap<String, VariableBlocks<T>>;
+
+/// Names of a step that was forgotten are kept for the next one, if they are no more.
+const LIMIT_SPARE: usize = 64;
+
 /// What is known of blocks.
 pub(crate) struct BlockLocations<T> {
-    /// Of each step its variables, by name.
-    steps: StepMap<BTreeMap<String, VariableBlocks<T>>>,
+    steps: StepMap<StepBlocks<T>>,
+    /// Memory of a step that was forgotten: the next one mostly has the same variables.
+    spare: StepBlocks<T>,
 }
 
 struct VariableBlocks<T> {
@@ -18,14 +25,15 @@ struct VariableBlocks<T> {
 
 impl<T> Default for BlockLocations<T> {
     fn default() -> Self {
-        Self { steps: StepMap::new() }
+        Self { steps: StepMap::new(), spare: BTreeMap::new() }
     }
 }
 
 impl<T: Clone> BlockLocations<T> {
     /// Adds what one message says of a step. Of a block that is known already the latest counts.
     pub(crate) fn add(&mut self, step: StepId, blocks: impl IntoIterator<Item = (String, u32, T)>) {
-        let known = self.steps.get_or_insert_with(step, BTreeMap::new);
+        let spare = &mut self.spare;
+        let known = self.steps.get_or_insert_with(step, || std::mem::take(spare));
         for (variable, number, what) in blocks {
             match known.get_mut(&variable) {
                 Some(of) => of.add(number, what),
@@ -44,7 +52,15 @@ impl<T: Clone> BlockLocations<T> {
 
     /// Forgets steps.
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
-        self.steps.retain(|&step, _| !gone(step));
+        let spare = &mut self.spare;
+        self.steps.retain(|&step, blocks| {
+            let is_gone = gone(step);
+            if is_gone && blocks.len() <= LIMIT_SPARE {
+                blocks.values_mut().for_each(|of| of.blocks.clear());
+                *spare = std::mem::take(blocks);
+            }
+            !is_gone
+        });
     }
 }
 
