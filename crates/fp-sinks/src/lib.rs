@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod dense;
 mod error;
 mod lead;
 mod member;
@@ -14,6 +15,7 @@ mod step_file;
 mod taken_step;
 mod target;
 mod team;
+mod zarr;
 
 use std::ffi::OsString;
 

@@ -7,6 +7,7 @@ use crate::error::SinkError;
 use crate::part::Part;
 use crate::taken_step::TakenStep;
 use crate::target::Target;
+use crate::zarr::ZarrSink;
 
 /// Something that steps are written to. Its calls come in this order for each step: `begin` once, `write` for each part
 /// and from several threads at once, `commit` once. A step that is not committed is nowhere to be seen.
@@ -30,7 +31,8 @@ pub(crate) trait Sink: Send + Sync {
 /// Opens the target that is named.
 pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
     match &arguments.to {
-        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
+        Target::Zarr(folder) => Ok(Box::new(ZarrSink::open(folder, arguments)?)),
+        Target::Hdf5(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
             Err(SinkError::Target("this kind of target is not there yet".to_owned()))
         }
     }
