@@ -88,9 +88,7 @@ fn codecs(dtype: Dtype, compression: Compression) -> Vec<Value> {
     let elements = dtype.size_bytes().map_or_else(|| json!({"name": "vlen-utf8"}), bytes);
     let compressed = match compression {
         Compression::None => None,
-        Compression::Zstd => {
-            Some(json!({"name": "zstd", "configuration": {"level": 3, "checksum": false}}))
-        }
+        Compression::Zstd => Some(json!({"name": "zstd", "configuration": {"level": 3, "checksum": false}})),
     };
     [Some(elements), compressed, Some(json!({"name": "crc32c"}))].into_iter().flatten().collect()
 }

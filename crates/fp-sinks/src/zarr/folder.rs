@@ -130,7 +130,10 @@ impl WritableStorageTraits for Folder {
     fn set(&self, key: &StoreKey, value: Bytes) -> Result<(), StorageError> {
         let failed = |error: io::Error| {
             let place = self.place(key.as_str());
-            StorageError::from(Arc::new(io::Error::new(error.kind(), format!("{}: {error}", place.display()))))
+            StorageError::from(Arc::new(io::Error::new(
+                error.kind(),
+                format!("{}: {error}", place.display()),
+            )))
         };
         self.replace(key.as_str(), &value).map_err(failed)
     }

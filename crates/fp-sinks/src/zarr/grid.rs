@@ -83,7 +83,8 @@ pub(crate) fn shards(region: &Region, extents: &[u64]) -> Result<Vec<(Vec<u64>, 
             count[dim] = ((place[dim] + 1) * extents[dim]).min(end[dim]) - start[dim];
         }
         found.push((place.clone(), Region::new(start, count)?));
-        let Some(dim) = (0..place.len()).rev().find(|dim| (place[*dim] + 1) * extents[*dim] < end[*dim]) else {
+        let Some(dim) = (0..place.len()).rev().find(|dim| (place[*dim] + 1) * extents[*dim] < end[*dim])
+        else {
             return Ok(found);
         };
         place[dim] += 1;

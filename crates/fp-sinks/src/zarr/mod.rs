@@ -64,7 +64,9 @@ impl ZarrSink {
         let is_new = folder.is_vacant()?;
         if !is_new && !arguments.append {
             let path = path.display();
-            return Err(SinkError::Target(format!("{path} is there already: name another folder, or say --append")));
+            return Err(SinkError::Target(format!(
+                "{path} is there already: name another folder, or say --append"
+            )));
         }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = (cores / arguments.ranks as usize).max(1);
@@ -75,7 +77,9 @@ impl ZarrSink {
         }
         if let Some(other) = store.stream.as_ref().filter(|stream| **stream != arguments.stream) {
             let path = path.display();
-            return Err(SinkError::Target(format!("{path} has steps of stream {other:?}: name another folder")));
+            return Err(SinkError::Target(format!(
+                "{path} has steps of stream {other:?}: name another folder"
+            )));
         }
         let last_step = store.last_step;
         Ok(Self { state: RwLock::new(State { store, plan: Vec::new() }), last_step })

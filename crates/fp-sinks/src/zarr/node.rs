@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fp_core::Region;
-use serde_json::Value;
+use serde_json::{Value, json};
 use zarrs::array::{Array, ArrayBytes, ArrayMetadata, CodecOptions};
 use zarrs::filesystem::FilesystemStore;
 
@@ -16,6 +16,8 @@ use crate::error::SinkError;
 /// An array of a store.
 pub(crate) struct Node {
     array: Array<Folder>,
+    /// What `zarr.json` says, written out as zarr-python wants it: the array itself would shorten it.
+    document: Value,
     folder: Arc<Folder>,
     path: String,
     /// The extents of the pieces that are stored whole: shards, or chunks. That of steps comes first.
@@ -36,27 +38,31 @@ impl Node {
         let place = folder.place(path);
         let extents = document["chunk_grid"]["configuration"]["chunk_shape"].clone();
         let extents: Vec<u64> = serde_json::from_value(extents).map_err(SinkError::format(&place))?;
-        let metadata: ArrayMetadata = serde_json::from_value(document).map_err(SinkError::format(&place))?;
+        let metadata: ArrayMetadata =
+            serde_json::from_value(document.clone()).map_err(SinkError::format(&place))?;
         let array = Array::new_with_metadata(Arc::clone(folder), &format!("/{path}"), metadata);
         let array = array.map_err(SinkError::format(&place))?;
         let options = CodecOptions::default().with_concurrent_target(threads);
         let (folder, path) = (Arc::clone(folder), path.to_owned());
-        Ok(Self { array, folder, path, extents, values: Vec::new(), options })
+        Ok(Self { array, document, folder, path, extents, values: Vec::new(), options })
     }
 
     /// Whether a document tells of an array of ours, which has so many steps.
     pub(crate) fn is_ours(document: &Value, steps: u64) -> bool {
-        document["node_type"] == "array" && document["dimension_names"][0] == STEP && document["shape"][0] == steps
+        document["node_type"] == "array"
+            && document["dimension_names"][0] == STEP
+            && document["shape"][0] == steps
     }
 
     /// What `zarr.json` is to say.
-    pub(crate) fn document(&self) -> Result<Value, SinkError> {
-        serde_json::to_value(self.array.metadata()).map_err(SinkError::format(&self.folder.place(&self.path)))
+    pub(crate) fn document(&self) -> &Value {
+        &self.document
     }
 
     /// Its dimensions and their extents, without that of steps.
     pub(crate) fn dimensions(&self) -> impl Iterator<Item = (&str, u64)> {
-        let names = self.array.dimension_names().iter().flatten().map(|name| name.as_deref().unwrap_or_default());
+        let names =
+            self.array.dimension_names().iter().flatten().map(|name| name.as_deref().unwrap_or_default());
         names.zip(self.array.shape().iter().copied()).skip(1)
     }
 
@@ -66,11 +72,8 @@ impl Node {
     }
 
     /// The name of its element type.
-    pub(crate) fn data_type(&self) -> String {
-        match self.array.metadata() {
-            ArrayMetadata::V3(metadata) => metadata.data_type.name().to_owned(),
-            ArrayMetadata::V2(metadata) => format!("{:?}", metadata.dtype),
-        }
+    pub(crate) fn data_type(&self) -> &str {
+        self.document["data_type"].as_str().unwrap_or_default()
     }
 
     /// The extents of the pieces of a step that are stored whole.
@@ -91,6 +94,7 @@ impl Node {
     /// Has so many steps from now on, and these extents in each.
     pub(crate) fn resize(&mut self, steps: u64, shape: &[u64]) -> Result<(), SinkError> {
         let shape = [&[steps], shape].concat();
+        self.document["shape"] = json!(shape);
         let place = self.folder.place(&self.path);
         self.array.set_shape(shape).map(|_| ()).map_err(SinkError::format(&place))
     }
@@ -175,7 +179,7 @@ impl Node {
 
     /// Writes its `zarr.json`.
     pub(crate) fn tell(&self) -> Result<(), SinkError> {
-        write_document(&self.folder, &self.path, &self.document()?)
+        write_document(&self.folder, &self.path, self.document())
     }
 }
 

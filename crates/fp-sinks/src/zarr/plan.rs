@@ -136,7 +136,7 @@ impl Planning<'_> {
             store.make(path, array)?;
             return Ok(());
         };
-        let (known, found) = (node.data_type(), data_type(variable.dtype).map(|(name, _)| name));
+        let (known, found) = (node.data_type().to_owned(), data_type(variable.dtype).map(|(name, _)| name));
         if found != Some(known.as_str()) {
             let found = found.unwrap_or_default();
             return Err(self.refused(format!(

@@ -91,13 +91,16 @@ impl Store {
         self.folder.claim()?;
         self.stream = Some(stream.to_owned());
         let attributes = Map::from_iter([("long_name".to_owned(), json!("number of the step"))]);
-        self.make(STEP, NewArray {
-            shape: vec![0],
-            dtype: Dtype::U64,
-            dimensions: vec![STEP.to_owned()],
-            attributes,
-            cut: Cut::Steps(VALUES),
-        })?;
+        self.make(
+            STEP,
+            NewArray {
+                shape: vec![0],
+                dtype: Dtype::U64,
+                dimensions: vec![STEP.to_owned()],
+                attributes,
+                cut: Cut::Steps(VALUES),
+            },
+        )?;
         self.tell()
     }
 
@@ -139,7 +142,8 @@ impl Store {
             if chosen.is_empty() || !is_free(&chosen, *extent) || names.contains(&chosen) {
                 chosen = format!("{name}_{dim}");
             }
-            while !is_free(&chosen, *extent) || names.contains(&chosen) || wanted[dim + 1..].contains(&chosen) {
+            while !is_free(&chosen, *extent) || names.contains(&chosen) || wanted[dim + 1..].contains(&chosen)
+            {
                 chosen.push('_');
             }
             names.push(chosen);
@@ -150,7 +154,8 @@ impl Store {
     /// Stores all that an array of one dimension has in the step that is written.
     pub(crate) fn store_all(&self, path: &str, bytes: &[u8]) -> Result<(), SinkError> {
         let Some(node) = self.nodes.get(path) else { return Ok(()) };
-        let whole = Region::new([0], [node.shape()[0]]).map_err(SinkError::format(&self.folder.place(path)))?;
+        let whole =
+            Region::new([0], [node.shape()[0]]).map_err(SinkError::format(&self.folder.place(path)))?;
         node.store(self.steps, &whole, bytes)
     }
 
@@ -163,7 +168,7 @@ impl Store {
         let mut documents: Map<String, Value> = self.others.clone().into_iter().collect();
         for (path, node) in &self.nodes {
             node.tell()?;
-            documents.insert(path.clone(), node.document()?);
+            documents.insert(path.clone(), node.document().clone());
         }
         self.folder.settle()?;
         let root = json!({

@@ -87,7 +87,11 @@ fn put_columns(writer: &mut StepWriter, rank: u32, variable: &Variable) {
 /// A global array of real numbers that has all there is to say.
 fn field(order: MemoryOrder) -> Variable {
     let field = Variable::global::<f64>("field", &[300, 400]).expect("a variable").with_order(order);
-    field.with_unit("K").with_description("temperature").with_dimensions(&["y", "x"]).with_attribute("level", 3)
+    field
+        .with_unit("K")
+        .with_description("temperature")
+        .with_dimensions(&["y", "x"])
+        .with_attribute("level", 3)
 }
 
 /// What each kind of variable has that is no global array.
@@ -129,7 +133,7 @@ fn put_all(rank: u32, writer: &mut StepWriter, order: MemoryOrder) {
         put_columns(writer, rank, &Variable::global::<f32>("late", &[4, 6]).expect("a variable"));
     }
     if writer.step().0 != 1 && rank == 1 {
-        writer.put_scalar(&Variable::scalar::<i64>("seldom").expect("a variable"), 42).expect("put");
+        writer.put_scalar(&Variable::scalar::<i64>("seldom").expect("a variable"), 42_i64).expect("put");
     }
 }
 
@@ -158,7 +162,6 @@ fn a_part_of_the_stream_is_written() {
     python("zarr.py", &["part", &path]);
 }
 
-
 #[test]
 fn what_does_not_fit_is_refused() {
     let refused = |words: &[&str], put: &(dyn Fn(&mut StepWriter) + Sync)| {
@@ -169,21 +172,19 @@ fn what_does_not_fit_is_refused() {
     refused(&["step 1, variable \"a\": a: its shape was [4], and is [5] now"], &|writer| {
         let len = 4 + writer.step().0;
         let variable = Variable::global::<f32>("a", &[len]).expect("a variable");
-        writer.put(&variable, &Region::new([0], [len]).expect("a region"), vec![0.0; len as usize]).expect("put");
-    });
-    refused(&["step 1, variable \"a\": its elements were float32, and are float64 now"], &|writer| {
-        let dtype = if writer.step().0 == 0 { Dtype::F32 } else { Dtype::F64 };
-        let variable = typed(Variable::scalar::<u8>("a").expect("a variable"), dtype);
-        let point = Region::new([], []).expect("a region");
-        writer.put_bytes(&variable, &point, &element(dtype, 1)).expect("put");
+        writer
+            .put(&variable, &Region::new([0], [len]).expect("a region"), vec![0.0_f32; len as usize])
+            .expect("put");
     });
     refused(&["step 1, variable \"a\": a/0_0: its shape was [2], and is [3] now"], &|writer| {
         let len = 2 + writer.step().0;
         let variable = Variable::local::<u8>("a", 1).expect("a variable");
-        writer.put(&variable, &Region::new([0], [len]).expect("a region"), vec![0; len as usize]).expect("put");
+        writer
+            .put(&variable, &Region::new([0], [len]).expect("a region"), vec![0_u8; len as usize])
+            .expect("put");
     });
     refused(&["step 0, variable \"step\": the store needs this name", "--variables"], &|writer| {
-        writer.put_scalar(&Variable::scalar::<u8>("step").expect("a variable"), 1).expect("put");
+        writer.put_scalar(&Variable::scalar::<u8>("step").expect("a variable"), 1_u8).expect("put");
     });
     refused(&["step 0, variable \"b\": a scalar of bf16", "--variables"], &|writer| {
         let variable = typed(Variable::scalar::<u16>("b").expect("a variable"), Dtype::BF16);
@@ -202,6 +203,10 @@ fn a_store_is_gone_on_with_only_if_that_is_said() {
     stage.start(&start).ended().refused(2, &["more.zarr is there already", "--append"]);
     stage.start(&[&start[..], &["--append"]].concat()).ended().well();
     python("zarr.py", &["kinds", &path, "6"]);
+    published.end();
+    let published = Published::of(&stage, 8, put_other_kinds);
+    let other = stage.start(&[&start[..], &["--append", "--cast", "f32"]].concat()).ended();
+    other.refused(1, &["step 6, variable \"joined\": its elements were float64, and are float32 now"]);
     published.end();
     std::fs::write(stage.path("more.zarr/zarr.json"), "{}").expect("written");
     stage.start(&[&start[..], &["--append"]].concat()).ended().refused(2, &["no store of flexpath tee"]);
