@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod dense;
 mod error;
 mod opening;
 mod parquet;
@@ -15,6 +16,7 @@ mod step_file;
 mod taken_step;
 mod target;
 mod team;
+mod zarr;
 
 use std::ffi::OsString;
 
