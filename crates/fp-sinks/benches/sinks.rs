@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use fp_core::{Cohort, Publisher, PublisherOptions, Region, Rendezvous, Variable};
-use zarrs::array::{Array, ArrayBytes, ArrayMetadata, ArraySubset};
+use zarrs::array::{Array, ArrayBytes, ArrayMetadata};
 use zarrs::filesystem::FilesystemStore;
 
 const PUBLISHERS: u32 = 8;
@@ -46,6 +46,7 @@ fn folder() -> tempfile::TempDir {
 /// Publishes all steps, and has them written: the seconds from the first step until the program has ended.
 fn streamed(folder: &Path, store: &Path) -> f64 {
     let streams = folder.join("streams");
+    std::fs::create_dir_all(&streams).expect("a folder");
     let mut tee = Command::new(env!("CARGO_BIN_EXE_flexpath-tee"));
     tee.arg("--rendezvous").arg(&streams).args(["sim", "--ranks", SINKS, "--to"]);
     tee.arg(format!("zarr:{}", store.display())).stderr(Stdio::null());
@@ -88,11 +89,19 @@ fn alone(place: &Path, metadata: &str) -> f64 {
     let store = Arc::new(FilesystemStore::new(place).expect("a store"));
     let array = Array::new_with_metadata(store, "/field", metadata).expect("an array");
     let elements: Vec<f64> = (0..ROWS * COLUMNS).map(|place| (place as f64).sin()).collect();
+    let shard = array.chunk_shape(&[0, 0, 0]).expect("a shard");
+    let rows = shard[1].get();
+    assert_eq!(
+        (ROWS % rows, shard[2].get()),
+        (0, COLUMNS),
+        "shards are rows of the array, and so lie together"
+    );
     let begun = Instant::now();
     for step in 0..STEPS {
-        let bytes: &[u8] = bytemuck::cast_slice(&elements);
-        let subset = ArraySubset::new_with_ranges(&[step..step + 1, 0..ROWS, 0..COLUMNS]);
-        array.store_array_subset(&subset, ArrayBytes::new_flen(bytes)).expect("stored");
+        for (place, elements) in (0..).zip(elements.chunks_exact((rows * COLUMNS) as usize)) {
+            let bytes: &[u8] = bytemuck::cast_slice(elements);
+            array.store_chunk(&[step, place, 0], ArrayBytes::new_flen(bytes)).expect("stored");
+        }
     }
     array.store_metadata().expect("stored");
     begun.elapsed().as_secs_f64()
