@@ -17,8 +17,8 @@
 //! Units, descriptions and attributes are metadata of the columns. Global scalars are metadata of the file.
 //!
 //! Ranks take and convert their parts side by side. Rank 0 compresses and writes the file when all have come, so the
-//! order is that of the publisher. Until then the parts lie in memory as Arrow's arrays: as many bytes as the step has,
-//! and those that the column writers keep for a group of at most a million rows.
+//! order is that of the publisher. Until then the parts lie in memory as Arrow's arrays. They take as many bytes as
+//! the step, and the column writers keep a group of at most a million rows.
 
 mod fields;
 mod files;
