@@ -5,7 +5,9 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod dense;
 mod error;
+mod hdf5;
 mod lead;
 mod member;
 mod part;

@@ -1,9 +1,10 @@
 //! A part of a variable that one rank takes and writes.
 
 use fp_cli::Failure;
-use fp_core::{BlockId, Dtype, Loss, Region, Select, StepReader};
+use fp_core::{ArrayKind, BlockId, Dtype, Loss, PlanError, ReadError, Region, Select, StepReader};
 
-use crate::taken_step::TakenStep;
+use crate::dense::Dense;
+use crate::taken_step::{TakenStep, TakenVariable};
 
 /// A part of a variable that one rank takes and writes.
 #[derive(Clone, Debug)]
@@ -60,17 +61,12 @@ impl PartMemory {
         self.len_bytes = len_bytes;
         self.words.resize(len_bytes.div_ceil(size_of::<u64>()), 0);
         let bytes = &mut bytemuck::cast_slice_mut(&mut self.words)[..len_bytes];
-        if variable.dtype == variable.def.dtype {
-            reader.get_bytes_into(name, part.select(), bytes)?;
-            return Ok(());
+        match take(reader, variable, part.select(), bytes) {
+            Err(error) if is_gap(&error) && variable.def.kind == ArrayKind::GlobalArray => {
+                Ok(take_blocks(reader, variable, Dense { region: part.region, bytes }, size)?)
+            }
+            taken => Ok(taken?),
         }
-        let select = part.select().with_conversion(Loss::Allowed);
-        if variable.dtype == Dtype::F32 {
-            reader.get_into::<f32>(name, select, bytemuck::cast_slice_mut(bytes))?;
-        } else {
-            reader.get_into::<f64>(name, select, bytemuck::cast_slice_mut(bytes))?;
-        }
-        Ok(())
     }
 
     /// What was taken last: aligned for numbers of 8 bytes, but for records and texts.
@@ -81,4 +77,47 @@ impl PartMemory {
             &self.records
         }
     }
+}
+
+/// Takes elements in the type that they are written as.
+fn take(
+    reader: &StepReader,
+    variable: &TakenVariable,
+    select: Select,
+    bytes: &mut [u8],
+) -> Result<(), ReadError> {
+    let name = variable.def.name.as_str();
+    if variable.dtype == variable.def.dtype {
+        return reader.get_bytes_into(name, select, bytes);
+    }
+    let select = select.with_conversion(Loss::Allowed);
+    if variable.dtype == Dtype::F32 {
+        reader.get_into::<f32>(name, select, bytemuck::cast_slice_mut(bytes))
+    } else {
+        reader.get_into::<f64>(name, select, bytemuck::cast_slice_mut(bytes))
+    }
+}
+
+fn is_gap(error: &ReadError) -> bool {
+    matches!(error, ReadError::Plan { source: PlanError::Gap { .. }, .. })
+}
+
+/// Takes what blocks have of a region. Elsewhere it gets the fill value.
+fn take_blocks(
+    reader: &StepReader,
+    variable: &TakenVariable,
+    mut into: Dense<'_>,
+    size: usize,
+) -> Result<(), ReadError> {
+    into.fill(&variable.fill_value());
+    let mut words: Vec<u64> = Vec::new();
+    for (_, block) in reader.blocks(&variable.def.name)? {
+        let Some(common) = into.region.intersection(&block) else { continue };
+        let len_bytes = common.element_count() as usize * size;
+        words.resize(len_bytes.div_ceil(size_of::<u64>()), 0);
+        let bytes = &mut bytemuck::cast_slice_mut(&mut words)[..len_bytes];
+        take(reader, variable, common.into(), bytes)?;
+        into.copy_from(&common, bytes, size);
+    }
+    Ok(())
 }

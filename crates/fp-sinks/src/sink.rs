@@ -4,7 +4,10 @@ use fp_core::StepId;
 
 use crate::arguments::Arguments;
 use crate::error::SinkError;
+use crate::hdf5::AsItIs;
+use crate::hdf5::step_sink::StepSink;
 use crate::part::Part;
+use crate::step_file::StepFiles;
 use crate::taken_step::TakenStep;
 use crate::target::Target;
 
@@ -30,7 +33,12 @@ pub(crate) trait Sink: Send + Sync {
 /// Opens the target that is named.
 pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
     match &arguments.to {
-        Target::Zarr(_) | Target::Hdf5(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
+        Target::Hdf5(path) => {
+            let pattern = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let (append, durable) = (arguments.append, arguments.durable);
+            Ok(Box::new(StepSink::open(StepFiles::of(path)?, AsItIs { pattern }, append, durable)?))
+        }
+        Target::Zarr(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
             Err(SinkError::Target("this kind of target is not there yet".to_owned()))
         }
     }

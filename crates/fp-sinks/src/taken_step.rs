@@ -83,4 +83,27 @@ impl TakenVariable {
     pub(crate) fn element_bytes(&self) -> Option<usize> {
         self.dtype.size_bytes()
     }
+
+    /// What stands in a global array where no rank put anything, as it is written: NaN for real numbers, else 0.
+    pub(crate) fn fill_value(&self) -> Vec<u8> {
+        match self.dtype {
+            Dtype::F16 => 0x7e00_u16.to_ne_bytes().to_vec(),
+            Dtype::BF16 => 0x7fc0_u16.to_ne_bytes().to_vec(),
+            Dtype::F32 => f32::NAN.to_ne_bytes().to_vec(),
+            Dtype::F64 => f64::NAN.to_ne_bytes().to_vec(),
+            Dtype::I8
+            | Dtype::I16
+            | Dtype::I32
+            | Dtype::I64
+            | Dtype::U8
+            | Dtype::U16
+            | Dtype::U32
+            | Dtype::U64
+            | Dtype::C32
+            | Dtype::C64
+            | Dtype::Bool
+            | Dtype::String
+            | Dtype::Bytes => vec![0; self.element_bytes().unwrap_or(0)],
+        }
+    }
 }

@@ -1,0 +1,4 @@
+//! `flexpath tee` as its users have it: streams of this process, the program as a child, others that read its files.
+
+mod hdf5;
+mod support;
