@@ -4,6 +4,9 @@
 #[doc = include_str!("../docs/access.md")]
 pub mod access {}
 
+#[doc = include_str!("../docs/conventions.md")]
+pub mod conventions {}
+
 #[doc = include_str!("../docs/derived.md")]
 pub mod derived {}
 

@@ -69,7 +69,7 @@ static uint64_t check_plane(flexpath_step *step, uint64_t number, const flexpath
     const uint64_t start[4] = {COMPONENTS - 1, z, 0, 0}, count[4] = {1, 1, FINE_SIDE, FINE_SIDE};
     const flexpath_selection plane = {.kind = FLEXPATH_SELECTED_REGION, .ndims = 4, .start = start, .count = count};
     static double cells[FINE_SIDE * FINE_SIDE];
-    const flexpath_get get = {.variable = "fine", .selection = &plane, .destination = cells,
+    const flexpath_get get = {.variable = FINE, .selection = &plane, .destination = cells,
                               .len = FINE_SIDE * FINE_SIDE, .dtype = FLEXPATH_DTYPE_F64};
     const double none = -1;
     uint64_t covered = 0;
@@ -99,12 +99,12 @@ static uint64_t check_step(flexpath_step *step, flexpath_block *fine)
     uint64_t coarse_count, fine_count, of_rank[64] = {0};
     double sum = 0;
     must(flexpath_step_describe(step, &info));
-    must(flexpath_step_blocks(step, "coarse", coarse, LIMIT_BLOCKS, &coarse_count));
-    must(flexpath_step_blocks(step, "fine", fine, LIMIT_BLOCKS, &fine_count));
+    must(flexpath_step_blocks(step, COARSE, coarse, LIMIT_BLOCKS, &coarse_count));
+    must(flexpath_step_blocks(step, FINE, fine, LIMIT_BLOCKS, &fine_count));
     for (uint64_t i = 0; i < coarse_count; i++)
-        sum += check_block(step, "coarse", 0, info.step, &coarse[i]);
+        sum += check_block(step, COARSE, 0, info.step, &coarse[i]);
     for (uint64_t i = 0; i < fine_count; i++) {
-        check_block(step, "fine", 1, info.step, &fine[i]);
+        check_block(step, FINE, 1, info.step, &fine[i]);
         of_rank[fine[i].rank % 64]++;
     }
     if (fine_count > 0) {

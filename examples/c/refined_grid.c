@@ -282,6 +282,18 @@ static void put(flexpath_publisher *publisher, const flexpath_variable *variable
     }
 }
 
+/* Says of a level what docs/conventions.md asks for: `flexpath check refined`. The cube has sides of 1. */
+static void follow_convention(flexpath_variable *level, uint64_t boxes)
+{
+    const double cell = 1.0 / (double)(boxes * BOX), spacing[3] = {cell, cell, cell}, offset[3] = {0, 0, 0};
+    const int64_t ratio[3] = {2, 2, 2};
+    must(flexpath_variable_set_attribute_reals(level, "gridSpacing", spacing, 3));
+    must(flexpath_variable_set_attribute_reals(level, "gridGlobalOffset", offset, 3));
+    must(flexpath_variable_set_attribute_integer(level, "ghosts", 0));
+    if (boxes > COARSE_BOXES)
+        must(flexpath_variable_set_attribute_integers(level, "refinementRatio", ratio, 3));
+}
+
 static flexpath_variable *define(const char *name, uint64_t boxes)
 {
     const uint64_t shape[4] = {COMPONENTS, boxes * BOX, boxes * BOX, boxes * BOX};
@@ -290,6 +302,7 @@ static flexpath_variable *define(const char *name, uint64_t boxes)
     must(flexpath_variable_global(name, FLEXPATH_DTYPE_F64, 4, shape, &made));
     must(flexpath_variable_set_dimensions(made, dimensions, 4));
     must(flexpath_variable_set_attribute_integer(made, "box", BOX));
+    follow_convention(made, boxes);
     return made;
 }
 
@@ -320,7 +333,7 @@ int main(int argc, char **argv)
     lay_out(&coarse, COARSE_BOXES, all);
     set_out(&coarse);
 
-    flexpath_variable *of_coarse = define("coarse", COARSE_BOXES), *of_fine = define("fine", FINE_BOXES);
+    flexpath_variable *of_coarse = define(COARSE, COARSE_BOXES), *of_fine = define(FINE, FINE_BOXES);
     flexpath_publisher *publisher = open_stream(argc > 2 ? argv[2] : "0");
     for (int step = 0; step < steps; step++) {
         uint64_t number;

@@ -1,5 +1,6 @@
 //! What the command line says.
 
+mod check;
 mod crossing;
 mod stage;
 
@@ -14,12 +15,14 @@ use fp_core::{Condition, Contact, SelectionExpression, StartAt, StepId, Transpor
 
 use crate::bench::{BenchOptions, RoleOptions};
 use crate::credentials::CredentialOptions;
+pub(crate) use check::{Asked, CheckOptions};
 pub(crate) use crossing::{ForwardOptions, GateOptions};
 pub(crate) use stage::StageOptions;
 
 /// What `--help` says at the end.
 const AFTER: &str = "\
-Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
+Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage, 3 `check` found a step that
+breaks a convention.
 Interrupted by ctrl-c it leaves the stream first and then ends as interrupted (130 in a shell).
 
 Environment: FLEXPATH_RENDEZVOUS names the rendezvous, FLEXPATH_TRANSPORTS the transports that may be used,
@@ -48,6 +51,10 @@ pub(crate) enum Command {
     ///
     /// The publisher never waits for this command; but one that waits for its first subscriber takes it for that.
     Describe(DescribeOptions),
+    /// Says whether the names, attributes and shapes of a step are what other tools read, and what to do where not
+    ///
+    /// The publisher never waits for this command; but one that waits for its first subscriber takes it for that.
+    Check(CheckOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),
     /// Writes the steps of a stream into a file, as they come

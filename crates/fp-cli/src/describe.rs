@@ -107,7 +107,11 @@ pub fn open(
 }
 
 /// The first step that comes.
-fn first_step(subscriber: &mut Subscriber, stream: &str, timeout: Duration) -> Result<StepReader, Failure> {
+pub(crate) fn first_step(
+    subscriber: &mut Subscriber,
+    stream: &str,
+    timeout: Duration,
+) -> Result<StepReader, Failure> {
     let stream = stream.to_owned();
     match subscriber.next_step(timeout) {
         Ok(NextStep::Step(step)) => Ok(step),

@@ -124,6 +124,22 @@ pub enum Failure {
         /// Why.
         r#source: Box<dyn Error + Send + Sync>,
     },
+    /// A step breaks a convention. What is wrong was printed.
+    #[error("stream {stream:?}: the step breaks a convention in {violations} places; they are printed above")]
+    Violations {
+        /// The stream.
+        stream: String,
+        /// How often.
+        violations: usize,
+    },
+    /// Nothing says what a step is to be held against.
+    #[error(
+        "stream {stream:?}: the step has the marks of no convention that is known; name one with --convention to see what is missing"
+    )]
+    NoConvention {
+        /// The stream.
+        stream: String,
+    },
     /// A bench failed; its own folder knows how.
     #[error(transparent)]
     Bench(Box<dyn Error + Send + Sync>),
@@ -139,6 +155,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The exit status: a script can tell a step that is wrong from a command that failed.
+    pub(crate) fn status(&self) -> u8 {
+        if matches!(self, Self::Violations { .. }) { 3 } else { 1 }
+    }
+
     /// For what goes wrong with a stream that is published.
     pub(crate) fn publishing(error: impl Error + Send + Sync + 'static) -> Self {
         Self::Publish(Box::new(error))

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod bench;
+mod check;
 mod credentials;
 mod crossing;
 mod describe;
@@ -51,8 +52,8 @@ pub use interrupt::{Interrupt, NOTICE};
 
 /// Runs the command with these arguments, the program's name not among them. What there is to say was printed.
 ///
-/// Returns the exit status: 0 where all went well, 1 where something failed, 2 where usage was wrong. For more processes
-/// it starts the executable of this one anew.
+/// Returns the exit status: 0 where all went well, 1 where something failed, 2 where usage was wrong, 3 where a step
+/// breaks a convention. For more processes it starts the executable of this one anew.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     status(&Program::own(), arguments)
 }
@@ -85,7 +86,7 @@ pub fn exit_status(done: Result<(), Failure>, mut command: clap::Command) -> u8 
         Err(Failure::Usage(why)) => told(&command.error(ErrorKind::ValueValidation, why)),
         Err(failure) => {
             eprintln!("flexpath: {failure}");
-            1
+            failure.status()
         }
         Ok(()) => 0,
     }
@@ -120,6 +121,7 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
         Command::Ls(options) => list::run(rendezvous, options),
         Command::Describe(options) => describe::run(rendezvous, options),
+        Command::Check(options) => check::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
         Command::Record(options) => record::run(rendezvous, options),
         Command::Replay(options) => replay::run(rendezvous, options),

@@ -4,6 +4,7 @@
 mod certificates;
 
 mod bench;
+mod check;
 mod cli;
 mod credentials;
 mod doctor;

@@ -5,6 +5,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod conventions;
 mod fortran;
 mod installation;
 mod interface;

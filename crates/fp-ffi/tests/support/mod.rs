@@ -50,12 +50,22 @@ pub fn skip(required_by: &str, why: &str) {
 
 /// An example in Rust. Cargo builds it if it is not there, as this test alone does not ask for it.
 pub fn example(name: &str) -> PathBuf {
+    built(&format!("examples/{name}"), &["--example", name])
+}
+
+/// The command `flexpath`, built in the same way.
+pub fn command() -> PathBuf {
+    built("flexpath", &["--bin", "flexpath"])
+}
+
+/// A program of the workspace at its path beside the tests, and how cargo is asked for it.
+fn built(program: &str, asked: &[&str]) -> PathBuf {
     let test = std::env::current_exe().expect("this test knows where it is");
     let built = test.ancestors().nth(2).expect("tests lie in deps");
-    let example = built.join("examples").join(name);
+    let program = built.join(program);
     // Not always: some build scripts see another environment under a test than outside it, and are run anew.
-    if example.exists() {
-        return example;
+    if program.exists() {
+        return program;
     }
     let profile = match built.file_name().and_then(|name| name.to_str()) {
         Some("debug") => "dev",
@@ -63,7 +73,7 @@ pub fn example(name: &str) -> PathBuf {
     };
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     // The whole workspace: for the same features as `cargo test --workspace`, which has built it already.
-    cargo.args(["build", "--quiet", "--workspace", "--example", name, "--profile", profile]);
+    cargo.args(["build", "--quiet", "--workspace", "--profile", profile]).args(asked);
     cargo.arg("--target-dir").arg(built.parent().expect("in a target folder")).current_dir(of_repository(""));
     // Build scripts look at what cargo tells the tests of this crate. It would be new to them, and everything would be
     // built anew.
@@ -71,6 +81,6 @@ pub fn example(name: &str) -> PathBuf {
     std::env::vars().map(|(name, _)| name).filter(of_this_crate).for_each(|name| {
         cargo.env_remove(name);
     });
-    assert!(cargo.status().expect("cargo runs").success(), "the example {name} does not build");
-    example
+    assert!(cargo.status().expect("cargo runs").success(), "{} does not build", program.display());
+    program
 }
