@@ -16,6 +16,7 @@ mod step_file;
 mod taken_step;
 mod target;
 mod team;
+mod vtkhdf;
 
 use std::ffi::OsString;
 

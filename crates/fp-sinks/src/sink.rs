@@ -10,6 +10,7 @@ use crate::part::Part;
 use crate::step_file::StepFiles;
 use crate::taken_step::TakenStep;
 use crate::target::Target;
+use crate::vtkhdf::MeshLayout;
 
 /// Something that steps are written to. Its calls come in this order for each step: `begin` once, `write` for each part
 /// and from several threads at once, `commit` once. A step that is not committed is nowhere to be seen.
@@ -38,7 +39,11 @@ pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
             let (append, durable) = (arguments.append, arguments.durable);
             Ok(Box::new(StepSink::open(StepFiles::of(path)?, AsItIs { pattern }, append, durable)?))
         }
-        Target::Zarr(_) | Target::Vtkhdf(_) | Target::Parquet(_) | Target::Savime(_) => {
+        Target::Vtkhdf(path) => {
+            let (append, durable) = (arguments.append, arguments.durable);
+            Ok(Box::new(StepSink::open(StepFiles::of(path)?, MeshLayout, append, durable)?))
+        }
+        Target::Zarr(_) | Target::Parquet(_) | Target::Savime(_) => {
             Err(SinkError::Target("this kind of target is not there yet".to_owned()))
         }
     }

@@ -15,6 +15,7 @@ use crate::member::Member;
 use crate::part::Part;
 use crate::sink::{self, Sink};
 use crate::taken_step::{Choice, TakenStep};
+use crate::target::Target;
 
 /// A step that all ranks write.
 #[derive(Debug)]
@@ -74,9 +75,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 pub(crate) fn failed(error: SinkError) -> Failure {
     match error {
         SinkError::Target(why) => Failure::Usage(why),
-        other @ (SinkError::Variable { .. } | SinkError::File { .. } | SinkError::Format { .. }) => {
-            Failure::Other(Box::new(other))
-        }
+        other @ (SinkError::Step { .. }
+        | SinkError::Variable { .. }
+        | SinkError::File { .. }
+        | SinkError::Format { .. }) => Failure::Other(Box::new(other)),
     }
 }
 
@@ -129,7 +131,9 @@ impl Team<'_> {
 
     /// Which variables are written, and as what.
     pub(crate) fn choice(&self) -> Choice {
-        Choice { variables: self.arguments.variables.clone(), cast: self.arguments.cast }
+        let Arguments { variables, cast, to, .. } = self.arguments;
+        let with_blocks = matches!(to, Target::Vtkhdf(_));
+        Choice { variables: variables.clone(), cast: *cast, with_blocks }
     }
 
     /// Whether a step is one of those that are written.

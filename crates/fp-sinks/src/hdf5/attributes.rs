@@ -1,7 +1,7 @@
 //! What is told about files, groups and datasets, as attributes of HDF5.
 
 use fp_core::{AttributeValue, VariableDef};
-use hdf5_metno::types::VarLenUnicode;
+use hdf5_metno::types::{FixedAscii, TypeDescriptor, VarLenUnicode};
 use hdf5_metno::{Dataset, Error, H5Type, Location};
 
 /// The name under which HDF5 keeps the names of dimensions: h5py shows them as `dims[0].label`.
@@ -35,6 +35,13 @@ pub(crate) fn one<T: H5Type>(place: &Location, name: &str, value: &T) -> Result<
 pub(crate) fn list<T: H5Type>(place: &Location, name: &str, values: &[T]) -> Result<(), Error> {
     let attribute = place.new_attr::<T>().shape([values.len()]).create(name)?;
     if values.is_empty() { Ok(()) } else { attribute.write_raw(values) }
+}
+
+/// Sets an attribute that is a short text of ASCII of just that length, as VTK wants it.
+pub(crate) fn ascii(place: &Location, name: &str, value: &str) -> Result<(), Error> {
+    let text = FixedAscii::<32>::from_ascii(value).map_err(|error| Error::from(error.to_string()))?;
+    let descriptor = TypeDescriptor::FixedAscii(value.len());
+    place.new_attr_builder().empty_as(&descriptor).create(name)?.write_scalar(&text)
 }
 
 /// A text as HDF5 keeps it.

@@ -13,13 +13,13 @@ use hdf5_metno::{Dataset, Datatype, Error, File, Group};
 
 use crate::error::SinkError;
 use crate::hdf5::attributes::text;
-use crate::hdf5::placed_file::{Place, PlacedFile};
+use crate::hdf5::placed_file::{Place, PlacedFile, Places};
 
 /// A file whose groups, datasets and attributes are made before it has data.
 pub(crate) struct Draft {
     path: PathBuf,
     file: File,
-    places: Vec<((usize, Option<BlockId>), Place)>,
+    places: Places,
     /// What is known already, and where it goes.
     values: Vec<(u64, Vec<u8>)>,
 }
@@ -28,7 +28,7 @@ impl Draft {
     /// Begins a file in place of what is there.
     pub(crate) fn create(path: &Path) -> Result<Self, SinkError> {
         let file = File::create(path).map_err(SinkError::format(path))?;
-        Ok(Self { path: path.to_owned(), file, places: Vec::new(), values: Vec::new() })
+        Ok(Self { path: path.to_owned(), file, places: Places::new(), values: Vec::new() })
     }
 
     /// The file's name while it is written.
@@ -95,7 +95,7 @@ impl Draft {
 
     /// Says where a variable goes, or a block of it.
     pub(crate) fn place(&mut self, variable: usize, block: Option<BlockId>, place: Place) {
-        self.places.push(((variable, block), place));
+        self.places.entry((variable, block)).or_default().push(place);
     }
 
     /// Gives it up.
@@ -113,7 +113,7 @@ impl Draft {
         let opened =
             closed.and_then(|()| OpenOptions::new().write(true).open(&path).map_err(SinkError::file(&path)));
         let placed = opened.and_then(|file| {
-            let placed = PlacedFile::new(path.clone(), file, places.into_iter().collect());
+            let placed = PlacedFile::new(path.clone(), file, places);
             values.iter().try_for_each(|(offset, bytes)| placed.write_at(*offset, bytes))?;
             Ok(placed)
         });

@@ -7,8 +7,9 @@ pub(crate) mod shares;
 pub(crate) mod step_sink;
 pub(crate) mod types;
 
+pub(crate) mod plain;
+
 mod openpmd;
-mod plain;
 
 use fp_core::AttributeValue;
 

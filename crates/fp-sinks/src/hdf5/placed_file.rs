@@ -4,46 +4,107 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
-use fp_core::{BlockId, Dims, MemoryOrder, Region, Shape};
+use fp_core::{BlockId, Dims, MemoryOrder, Region};
 
 use crate::error::SinkError;
 use crate::part::Part;
+
+/// Where parts of variables and of blocks go.
+pub(crate) type Places = BTreeMap<(usize, Option<BlockId>), Vec<Place>>;
 
 /// A file in which every array has its place. It is removed unless it is kept.
 pub(crate) struct PlacedFile {
     path: PathBuf,
     file: File,
-    places: BTreeMap<(usize, Option<BlockId>), Place>,
+    places: Places,
+    /// Vectors of which not all components have come yet.
+    woven: Mutex<BTreeMap<(u64, Region), Woven>>,
     is_kept: bool,
 }
 
-/// Where an array lies in a file.
+/// Where a region of a variable, or of a block, lies in a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// Its first byte.
     pub(crate) offset: u64,
-    /// Its extent: it lies densely, in row-major order.
-    pub(crate) shape: Shape,
+    /// The region, which lies densely in row-major order.
+    pub(crate) region: Region,
     /// The bytes of an element.
     pub(crate) size: usize,
+    /// Which component of vectors its elements are; none if they are no part of vectors.
+    pub(crate) component: Option<Component>,
+}
+
+/// A component of vectors, which lie one after another in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Component {
+    /// The first byte of the vectors, which no others have.
+    pub(crate) vectors: u64,
+    /// Which component it is.
+    pub(crate) number: usize,
+    /// How many each vector has.
+    pub(crate) count: usize,
+    /// How many of them come: the rest is zero.
+    pub(crate) coming: usize,
+}
+
+/// Vectors that get their components.
+#[derive(Debug, Default)]
+struct Woven {
+    bytes: Vec<u8>,
+    came: usize,
 }
 
 impl PlacedFile {
-    pub(crate) fn new(path: PathBuf, file: File, places: BTreeMap<(usize, Option<BlockId>), Place>) -> Self {
-        Self { path, file, places, is_kept: false }
+    pub(crate) fn new(path: PathBuf, file: File, places: Places) -> Self {
+        Self { path, file, places, woven: Mutex::default(), is_kept: false }
     }
 
     /// Writes a part of a variable to its place. A part without a place is written nowhere.
     pub(crate) fn write(&self, part: &Part, bytes: &[u8]) -> Result<(), SinkError> {
-        let Some(place) = self.places.get(&(part.variable, part.block)) else { return Ok(()) };
+        let places = self.places.get(&(part.variable, part.block));
+        let is_its = |place: &&Place| place.region.contains(&part.region);
+        let Some(place) = places.and_then(|places| places.iter().find(is_its)) else { return Ok(()) };
+        let Some(component) = place.component else {
+            return self.write_runs(place, &part.region, place.size, bytes);
+        };
+        match self.weave(component, place, &part.region, bytes) {
+            Some(woven) => self.write_runs(place, &part.region, place.size * component.count, &woven),
+            None => Ok(()),
+        }
+    }
+
+    fn write_runs(&self, place: &Place, region: &Region, size: usize, bytes: &[u8]) -> Result<(), SinkError> {
         let mut rest = bytes;
-        for (element, count) in runs(&place.shape, &part.region) {
-            let (run, behind) = rest.split_at(rest.len().min(count as usize * place.size));
-            self.write_at(place.offset + element * place.size as u64, run)?;
+        for (element, count) in runs(&place.region, region) {
+            let (run, behind) = rest.split_at(rest.len().min(count as usize * size));
+            self.write_at(place.offset + element * size as u64, run)?;
             rest = behind;
         }
         Ok(())
+    }
+
+    /// Adds a component to its vectors: they are whole with the last one. A rank takes all components of a region one
+    /// after another, so not many wait.
+    fn weave(&self, component: Component, place: &Place, region: &Region, bytes: &[u8]) -> Option<Vec<u8>> {
+        let Component { vectors, number, count, coming } = component;
+        let mut all = self.woven.lock().unwrap_or_else(PoisonError::into_inner);
+        let zeros = place.region.start().zeros_like();
+        let key = (vectors, region.translate(place.region.start(), &zeros).ok()?);
+        let mut woven = all.remove(&key).unwrap_or_default();
+        woven.bytes.resize(bytes.len() * count, 0);
+        let into = woven.bytes.chunks_exact_mut(place.size * count);
+        for (vector, element) in into.zip(bytes.chunks_exact(place.size)) {
+            vector[number * place.size..(number + 1) * place.size].copy_from_slice(element);
+        }
+        woven.came += 1;
+        if woven.came == coming {
+            return Some(woven.bytes);
+        }
+        all.insert(key, woven);
+        None
     }
 
     /// Writes bytes to a place.
@@ -66,17 +127,17 @@ impl Drop for PlacedFile {
     }
 }
 
-/// Where the elements of a region follow one another in an array: the first of each run, and how many they are.
-fn runs(shape: &Shape, region: &Region) -> Vec<(u64, u64)> {
+/// Where the elements of a region follow one another in a larger one: the first of each run, and how many they are.
+fn runs(whole: &Region, region: &Region) -> Vec<(u64, u64)> {
     if region.is_empty() {
         return Vec::new();
     }
-    let (whole, count) = (Region::whole(shape), region.count());
+    let count = region.count();
     let (mut dims, mut len) = (region.ndims(), 1);
     while dims > 0 {
         dims -= 1;
         len *= count[dims];
-        if count[dims] != shape.dims()[dims] {
+        if count[dims] != whole.count()[dims] {
             break;
         }
     }
@@ -94,9 +155,10 @@ fn runs(shape: &Shape, region: &Region) -> Vec<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_core::Shape;
 
     fn runs_of<const N: usize>(shape: [u64; N], start: [u64; N], count: [u64; N]) -> Vec<(u64, u64)> {
-        runs(&Shape::new(shape).unwrap(), &Region::new(start, count).unwrap())
+        runs(&Region::whole(&Shape::new(shape).unwrap()), &Region::new(start, count).unwrap())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Every variable under its own name.
 
-use fp_core::{ArrayKind, Dtype, Shape};
+use fp_core::{ArrayKind, Dtype, Region};
 use hdf5_metno::{Error, Location};
 
 use crate::error::SinkError;
@@ -26,7 +26,7 @@ pub(super) fn lay_out(step: &TakenStep, draft: &mut Draft, shares: &mut Shares) 
 }
 
 /// For what HDF5 cannot hold.
-pub(super) fn refused(step: &TakenStep, variable: &TakenVariable, why: &str) -> SinkError {
+pub(crate) fn refused(step: &TakenStep, variable: &TakenVariable, why: &str) -> SinkError {
     SinkError::Variable {
         step: step.step,
         variable: variable.def.name.clone(),
@@ -72,7 +72,7 @@ fn global(
     let shape = variable.shape.ok_or("its publisher does not say its shape")?;
     let (dataset, offset) = draft.dataset(path, &descriptor, shape.dims()).map_err(told)?;
     attributes::set_dimensions(&dataset, &variable.def).map_err(told)?;
-    draft.place(number, None, Place { offset, shape, size });
+    draft.place(number, None, Place { offset, region: Region::whole(&shape), size, component: None });
     shares.divide(number, &shape, size);
     Ok(Location::clone(&dataset))
 }
@@ -88,7 +88,7 @@ fn local_scalars(
     let (dataset, offset) = draft.dataset(path, &descriptor, &[len]).map_err(told)?;
     for (index, (block, region)) in (0..).zip(&variable.blocks) {
         let offset = offset + index * size as u64;
-        draft.place(number, Some(*block), Place { offset, shape: Shape::scalar(), size });
+        draft.place(number, Some(*block), Place { offset, region: *region, size, component: None });
         shares.add(Part::block(number, *block, *region), size);
     }
     if !variable.def.attributes.contains_key(RANKS) {
@@ -107,11 +107,10 @@ fn local_arrays(
     let (descriptor, size) = types::of(variable)?;
     let group = draft.group(path).map_err(told)?;
     for (block, region) in &variable.blocks {
-        let shape = Shape::new(*region.count()).map_err(|error| error.to_string())?;
         let path = format!("{path}/{}_{}", block.rank.0, block.index);
-        let (dataset, offset) = draft.dataset(&path, &descriptor, shape.dims()).map_err(told)?;
+        let (dataset, offset) = draft.dataset(&path, &descriptor, region.count()).map_err(told)?;
         attributes::set_dimensions(&dataset, &variable.def).map_err(told)?;
-        draft.place(number, Some(*block), Place { offset, shape, size });
+        draft.place(number, Some(*block), Place { offset, region: *region, size, component: None });
         if !region.is_empty() {
             shares.add(Part::block(number, *block, *region), size);
         }

@@ -21,18 +21,28 @@ impl Shares {
 
     /// Gives a part to the rank that has the least to do.
     pub(crate) fn add(&mut self, part: Part, size: usize) {
+        self.add_together(vec![part], size);
+    }
+
+    /// Gives parts to one rank, which takes them one after another.
+    pub(crate) fn add_together(&mut self, together: Vec<Part>, size: usize) {
         let least = self.ranks.iter_mut().min_by_key(|(bytes, _)| *bytes);
         if let Some((bytes, parts)) = least {
-            *bytes += part.region.element_count() * size as u64;
-            parts.push(part);
+            *bytes += together.iter().map(|part| part.region.element_count()).sum::<u64>() * size as u64;
+            parts.extend(together);
         }
     }
 
     /// Divides a global array among all ranks, in slabs that are next to one another.
     pub(crate) fn divide(&mut self, variable: usize, shape: &Shape, size: usize) {
-        for slab in slabs(shape, size, self.ranks.len() as u64) {
+        for slab in self.slabs(shape, size) {
             self.add(Part::region(variable, slab), size);
         }
+    }
+
+    /// The slabs into which an array of such elements is divided.
+    pub(crate) fn slabs(&self, shape: &Shape, size: usize) -> Vec<Region> {
+        slabs(shape, size, self.ranks.len() as u64)
     }
 
     /// The parts of each rank.

@@ -1,4 +1,6 @@
 //! `flexpath tee` as its users have it: streams of this process, the program as a child, others that read its files.
 
 mod hdf5;
+mod openpmd;
 mod support;
+mod vtkhdf;
