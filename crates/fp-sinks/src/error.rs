@@ -22,6 +22,14 @@ pub(crate) enum SinkError {
         /// What does not fit, and what to do about it.
         why: String,
     },
+    /// The format cannot hold a step as it is.
+    #[error("step {step}: {why}")]
+    Step {
+        /// The step.
+        step: StepId,
+        /// What does not fit, and what to do about it.
+        why: String,
+    },
     /// A file or folder cannot be written.
     #[error("{}: {source}", path.display())]
     File {

@@ -7,6 +7,7 @@
 mod arguments;
 mod dense;
 mod error;
+mod hdf5;
 mod opening;
 mod parquet;
 mod part;
@@ -16,6 +17,7 @@ mod step_file;
 mod taken_step;
 mod target;
 mod team;
+mod vtkhdf;
 mod zarr;
 
 use std::ffi::OsString;

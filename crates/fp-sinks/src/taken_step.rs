@@ -41,6 +41,8 @@ pub(crate) struct Choice {
     pub(crate) variables: Vec<String>,
     /// As what real numbers of arrays are written.
     pub(crate) cast: Option<Dtype>,
+    /// Whether blocks of global arrays are asked for too.
+    pub(crate) with_blocks: bool,
 }
 
 impl TakenStep {
@@ -59,7 +61,7 @@ impl TakenStep {
         }
         for info in all.into_iter().filter(is_chosen) {
             let value = values.get(info.def.name.as_str()).map(|bytes| bytes.to_vec());
-            variables.push(TakenVariable::of(step, info, value, choice.cast)?);
+            variables.push(TakenVariable::of(step, info, value, choice)?);
         }
         let (stream, step) = (step.stream().to_owned(), step.step());
         Ok(Self { stream, step, variables })
@@ -71,14 +73,14 @@ impl TakenVariable {
         step: &StepReader,
         info: VariableInfo,
         value: Option<Vec<u8>>,
-        cast: Option<Dtype>,
+        choice: &Choice,
     ) -> Result<Self, Failure> {
         let VariableInfo { def, shape, .. } = info;
         let is_real = matches!(def.dtype, Dtype::F16 | Dtype::BF16 | Dtype::F32 | Dtype::F64);
-        let dtype = cast.filter(|_| is_real && def.kind != ArrayKind::Scalar).unwrap_or(def.dtype);
+        let dtype = choice.cast.filter(|_| is_real && def.kind != ArrayKind::Scalar).unwrap_or(def.dtype);
         let has_blocks = match def.kind {
             ArrayKind::Scalar => false,
-            ArrayKind::GlobalArray => def.record.is_some(),
+            ArrayKind::GlobalArray => choice.with_blocks || def.record.is_some(),
             ArrayKind::LocalScalar | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. } => true,
         };
         let blocks = if has_blocks { step.blocks(&def.name)? } else { Vec::new() };

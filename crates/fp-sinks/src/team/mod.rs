@@ -17,6 +17,7 @@ use crate::opening;
 use crate::part::Part;
 use crate::sink::Sink;
 use crate::taken_step::{Choice, TakenStep};
+use crate::target::Target;
 use lead::Lead;
 use member::Member;
 
@@ -102,7 +103,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), Failure> {
 pub(crate) fn failed(error: SinkError) -> Failure {
     match error {
         SinkError::Target(why) => Failure::Usage(why),
-        other @ (SinkError::Variable { .. }
+        other @ (SinkError::Step { .. }
+        | SinkError::Variable { .. }
         | SinkError::File { .. }
         | SinkError::Format { .. }
         | SinkError::Database { .. }
@@ -169,7 +171,9 @@ impl Team<'_> {
 
     /// Which variables are written, and as what.
     pub(crate) fn choice(&self) -> Choice {
-        Choice { variables: self.arguments.variables.clone(), cast: self.arguments.cast }
+        let Arguments { variables, cast, to, .. } = self.arguments;
+        let with_blocks = matches!(to, Target::Vtkhdf(_));
+        Choice { variables: variables.clone(), cast: *cast, with_blocks }
     }
 
     /// Whether a step is one of those that are written.

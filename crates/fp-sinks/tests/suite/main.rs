@@ -1,7 +1,10 @@
-//! `flexpath tee` as its users have it: streams of this process, the program as a child, and others that read its files.
+//! `flexpath tee` as its users have it: streams of this process, the program as a child, others that read its files.
 
+mod hdf5;
+mod openpmd;
 mod parquet;
 mod savime;
 mod savime_double;
 mod support;
+mod vtkhdf;
 mod zarr;
