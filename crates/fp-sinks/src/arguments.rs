@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use fp_cli::{CredentialOptions, seconds, start_at};
 use fp_core::{Dtype, StartAt};
 
@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// Real numbers of arrays are written as this type, be it less precise: f32 or f64
     #[arg(long, value_name = "TYPE", value_parser = real)]
     pub(crate) cast: Option<Dtype>,
+    /// How arrays of a Zarr store are compressed
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Compression::None)]
+    pub(crate) compress: Compression,
     /// Writes only steps whose number this divides
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: u64,
@@ -67,6 +70,15 @@ pub(crate) struct Arguments {
     /// Who this is.
     #[command(flatten)]
     pub(crate) credentials: CredentialOptions,
+}
+
+/// How arrays are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compression {
+    /// Not at all.
+    None,
+    /// By Zstandard.
+    Zstd,
 }
 
 /// A type that real numbers can be written as.

@@ -17,6 +17,7 @@ mod taken_step;
 mod target;
 mod team;
 mod vtkhdf;
+mod zarr;
 
 use std::ffi::OsString;
 

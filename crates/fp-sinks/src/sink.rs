@@ -11,6 +11,7 @@ use crate::step_file::StepFiles;
 use crate::taken_step::TakenStep;
 use crate::target::Target;
 use crate::vtkhdf::MeshLayout;
+use crate::zarr::ZarrSink;
 
 /// Something that steps are written to. Its calls come in this order for each step: `begin` once, `write` for each part
 /// and from several threads at once, `commit` once. A step that is not committed is nowhere to be seen.
@@ -43,7 +44,8 @@ pub(crate) fn open(arguments: &Arguments) -> Result<Box<dyn Sink>, SinkError> {
             let (append, durable) = (arguments.append, arguments.durable);
             Ok(Box::new(StepSink::open(StepFiles::of(path)?, MeshLayout, append, durable)?))
         }
-        Target::Zarr(_) | Target::Parquet(_) | Target::Savime(_) => {
+        Target::Zarr(folder) => Ok(Box::new(ZarrSink::open(folder, arguments)?)),
+        Target::Parquet(_) | Target::Savime(_) => {
             Err(SinkError::Target("this kind of target is not there yet".to_owned()))
         }
     }

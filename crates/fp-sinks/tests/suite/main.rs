@@ -4,3 +4,4 @@ mod hdf5;
 mod openpmd;
 mod support;
 mod vtkhdf;
+mod zarr;
