@@ -1,7 +1,7 @@
-//! How fast a stream becomes a Zarr store: against one process that stores the same array by the same library alone.
+//! How fast a stream becomes files of a format: against one process that stores the same array by the same library alone.
 //!
 //! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows. FLEXPATH_BENCH_FOLDER is where
-//! the stores go, else /dev/shm where that is, else the folder for temporary files. Prints one line a round.
+//! they go, else /dev/shm where that is, else the folder for temporary files. Prints one line a round.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -25,16 +25,27 @@ fn main() {
     for round in 1..=ROUNDS {
         let folder = folder();
         let store = folder.path().join("run.zarr");
-        let streamed = GIGABYTES / streamed(folder.path(), &store);
+        let seconds = streamed(folder.path(), &format!("zarr:{}", store.display()));
         let metadata = std::fs::read_to_string(store.join("field/zarr.json")).expect("the array is there");
         std::fs::remove_dir_all(&store).expect("removed");
-        let alone = GIGABYTES / alone(&folder.path().join("alone.zarr"), &metadata);
-        println!(
-            "zarr, round {round}: {PUBLISHERS} ranks into {SINKS} at {streamed:.2} GB/s; one process alone {alone:.2} \
-             GB/s; ratio {:.2}",
-            streamed / alone
-        );
+        told("zarr", round, seconds, alone_zarr(&folder.path().join("alone.zarr"), &metadata));
     }
+    for round in 1..=ROUNDS {
+        let folder = folder();
+        let files = folder.path().join("run");
+        let seconds = streamed(folder.path(), &format!("hdf5:{}/%T.h5", files.display()));
+        std::fs::remove_dir_all(&files).expect("removed");
+        told("hdf5", round, seconds, alone_hdf5(folder.path()));
+    }
+}
+
+fn told(format: &str, round: usize, streamed: f64, alone: f64) {
+    let (streamed, alone) = (GIGABYTES / streamed, GIGABYTES / alone);
+    println!(
+        "{format}, round {round}: {PUBLISHERS} ranks into {SINKS} at {streamed:.2} GB/s; one process alone {alone:.2} \
+         GB/s; ratio {:.2}",
+        streamed / alone
+    );
 }
 
 fn folder() -> tempfile::TempDir {
@@ -44,12 +55,12 @@ fn folder() -> tempfile::TempDir {
 }
 
 /// Publishes all steps, and has them written: the seconds from the first step until the program has ended.
-fn streamed(folder: &Path, store: &Path) -> f64 {
+fn streamed(folder: &Path, target: &str) -> f64 {
     let streams = folder.join("streams");
     std::fs::create_dir_all(&streams).expect("a folder");
     let mut tee = Command::new(env!("CARGO_BIN_EXE_flexpath-tee"));
-    tee.arg("--rendezvous").arg(&streams).args(["sim", "--ranks", SINKS, "--to"]);
-    tee.arg(format!("zarr:{}", store.display())).stderr(Stdio::null());
+    tee.arg("--rendezvous").arg(&streams).args(["sim", "--ranks", SINKS, "--to", target]);
+    tee.stderr(Stdio::null());
     let ready = Arc::new(Barrier::new(PUBLISHERS as usize + 1));
     thread::scope(|scope| {
         for rank in 0..PUBLISHERS {
@@ -84,7 +95,7 @@ fn publish(rank: u32, streams: &Path, ready: &Barrier) {
 }
 
 /// Stores as many steps of such an array, as that library does it by itself: the seconds.
-fn alone(place: &Path, metadata: &str) -> f64 {
+fn alone_zarr(place: &Path, metadata: &str) -> f64 {
     let metadata: ArrayMetadata = serde_json::from_str(metadata).expect("metadata");
     let store = Arc::new(FilesystemStore::new(place).expect("a store"));
     let array = Array::new_with_metadata(store, "/field", metadata).expect("an array");
@@ -104,5 +115,20 @@ fn alone(place: &Path, metadata: &str) -> f64 {
         }
     }
     array.store_metadata().expect("stored");
+    begun.elapsed().as_secs_f64()
+}
+
+/// The same as HDF5 files, one a step.
+fn alone_hdf5(folder: &Path) -> f64 {
+    let elements: Vec<f64> = (0..ROWS * COLUMNS).map(|place| (place as f64).sin()).collect();
+    let begun = Instant::now();
+    for step in 0..STEPS {
+        let file = hdf5_metno::File::create(folder.join(format!("alone_{step}.h5"))).expect("a file");
+        let shape = [ROWS as usize, COLUMNS as usize];
+        let dataset = file.new_dataset::<f64>().shape(shape).create("field").expect("a dataset");
+        dataset.write_raw(&elements).expect("written");
+        drop(dataset);
+        file.close().expect("closed");
+    }
     begun.elapsed().as_secs_f64()
 }
