@@ -19,7 +19,7 @@ const AFTER: &str = "\
   flexpath tee sim --to zarr:run.zarr --append                          goes on behind the last step of the store
 
 Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
-A step is in the target whole, or not at all, whenever this is killed.";
+A step is in the target whole, or not at all, whenever this is killed. docs/sinks.md has the two exceptions.";
 
 /// Writes the steps of a stream as files that others read, as they come.
 #[derive(Debug, Parser)]

@@ -78,11 +78,17 @@ impl StepFiles {
         }
     }
 
+    /// Has what was written of a step on the device, though it has no name yet.
+    pub(crate) fn sync(&self, step: StepId) -> Result<(), SinkError> {
+        let unfinished = self.unfinished(step);
+        File::open(&unfinished).and_then(|file| file.sync_all()).map_err(SinkError::file(&unfinished))
+    }
+
     /// Gives a file its name. With `durable` it is on the device then, and so is its name.
     pub(crate) fn finish(&self, step: StepId, durable: bool) -> Result<(), SinkError> {
         let (unfinished, path) = (self.unfinished(step), self.path(step));
         if durable {
-            File::open(&unfinished).and_then(|file| file.sync_all()).map_err(SinkError::file(&unfinished))?;
+            self.sync(step)?;
         }
         fs::rename(&unfinished, &path).map_err(SinkError::file(&path))?;
         if durable {

@@ -45,12 +45,6 @@ pub(super) fn read(step: &DescribedStep, findings: &mut Vec<Finding>) -> Root {
         let advice = "Put a text meshesPath such as meshes/, and name variables meshes.E.x";
         findings.push(Finding::warning(Rule::OpenPmdPath, what, advice));
     }
-    if extension.is_some_and(|mask| mask & ED_PIC != 0) {
-        let what =
-            "names the extension ED-PIC, of which weightingPower and macroWeighted alone are looked at";
-        let advice = "Look at the rest by yourself";
-        findings.push(Finding::warning(Rule::OpenPmdExtension, what, advice).of("openPMDextension"));
-    }
     Root { meshes, particles, has_ed_pic: extension.is_some_and(|mask| mask & ED_PIC != 0) }
 }
 

@@ -1,7 +1,7 @@
 //! A file whose groups, datasets and attributes are made before it has data.
 //!
-//! Each array gets its place in the file at once. HDF5 then closes the file, and data goes where its place is by plain
-//! writes: from several threads together, which the library would do one after the other.
+//! Each array gets its place in the file at once. HDF5 then closes the file, and plain writes bring data
+//! to its place. So several threads write together. Through the library they would do so one after the other.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};

@@ -76,7 +76,8 @@ impl TableFiles {
             let Ok(name) = entry.file_name().into_string() else { continue };
             let hidden = name.strip_prefix('.').and_then(|name| name.strip_suffix(".unfinished"));
             let Some((table, step)) = self.parsed(hidden.unwrap_or(&name)) else { continue };
-            let files = self.of_table(step, &table)?;
+            // A name that no table of ours has is somebody else's.
+            let Ok(files) = self.of_table(step, &table) else { continue };
             let is_its = |path: PathBuf| path.file_name().is_some_and(|own| own == name.as_str());
             if is_its(files.unfinished(step)) {
                 unfinished.push((step, files));
@@ -110,7 +111,7 @@ impl TableFiles {
         let inner = name.strip_prefix(before)?.strip_suffix(behind)?;
         let is_table_first = self.name.find(TABLE) == self.name.find('%');
         let (table, digits) = if is_table_first {
-            let at = inner.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
+            let at = inner.trim_end_matches(|c: char| c.is_ascii_digit()).len();
             (inner[..at].strip_suffix(between)?, &inner[at..])
         } else {
             let at = inner.find(|c: char| !c.is_ascii_digit())?;
@@ -141,6 +142,7 @@ mod tests {
             assert_eq!(files.path(StepId(42)), Path::new(".").join(name));
         }
         assert_eq!(parsed("run_%V_%T.parquet", "run_42.parquet"), None);
+        assert_eq!(parsed("run_%V_%T.parquet", "run_é.parquet"), None);
         for wrong in ["%V%T", "%T%V", "%V_%V_%T", "%V", "%V_%06T%x"] {
             assert!(TableFiles::of(Path::new(wrong)).is_err(), "{wrong}");
         }
@@ -151,6 +153,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let files = TableFiles::of(&folder.path().join("%V_%T.parquet")).unwrap();
         let of = |table| files.of_table(StepId(1), table).unwrap();
+        fs::write(folder.path().join("50%_1.parquet"), "of somebody else").unwrap();
         for (table, step) in [("a", 1), ("b", 1), ("a", 2), ("b", 2)] {
             fs::write(of(table).unfinished(StepId(step)), "whole").unwrap();
         }
@@ -160,6 +163,6 @@ mod tests {
         let mut there: Vec<_> =
             fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         there.sort();
-        assert_eq!(there, ["a_1.parquet", "b_1.parquet"]);
+        assert_eq!(there, ["50%_1.parquet", "a_1.parquet", "b_1.parquet"]);
     }
 }

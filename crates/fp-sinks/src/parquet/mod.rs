@@ -18,7 +18,8 @@
 //!
 //! Ranks take and convert their parts side by side. Rank 0 compresses and writes the file when all have come, so the
 //! order is that of the publisher. Until then the parts lie in memory as Arrow's arrays. They take as many bytes as
-//! the step, and the column writers keep a group of at most a million rows.
+//! the step, and the column writers keep a group of at most a million rows. While a block of records is converted, each
+//! element of it takes some 50 bytes.
 
 mod fields;
 mod files;
@@ -40,7 +41,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use fp_core::{BlockId, StepId};
 
 use self::files::TableFiles;
-use self::table::Table;
+use self::table::{Companions, Table};
 use crate::error::SinkError;
 use crate::part::Part;
 use crate::sink::Sink;
@@ -52,6 +53,7 @@ pub(crate) struct ParquetSink {
     last_step: Option<StepId>,
     durable: bool,
     pending: Mutex<Pending>,
+    companions: Mutex<Companions>,
 }
 
 /// A step that is not committed yet.
@@ -67,7 +69,7 @@ impl ParquetSink {
     pub(crate) fn open(pattern: &Path, append: bool, durable: bool) -> Result<Self, SinkError> {
         let files = TableFiles::of(pattern)?;
         let last_step = files.open(append, durable)?;
-        Ok(Self { files, last_step, durable, pending: Mutex::default() })
+        Ok(Self { files, last_step, durable, pending: Mutex::default(), companions: Mutex::default() })
     }
 
     /// Writes a table to the file that it has until it is whole.
@@ -106,7 +108,9 @@ impl Sink for ParquetSink {
     }
 
     fn begin(&self, step: &TakenStep, ranks: u32) -> Result<Vec<Vec<Part>>, SinkError> {
-        let tables = table::tables(step)?;
+        let mut companions = self.companions.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = table::tables(step, &mut companions)?;
+        drop(companions);
         if !self.files.has_tables() && tables.len() > 1 {
             return Err(more_than_one(step, &tables));
         }
@@ -148,6 +152,9 @@ impl Sink for ParquetSink {
             self.write_table(step, table, &mut columns)?;
         }
         // All are whole before the first has its name: what is killed between two of them is finished later.
+        for table in tables.iter().filter(|_| self.durable) {
+            self.files.of_table(step.step, &table.name)?.sync(step.step)?;
+        }
         for table in &tables {
             self.files.of_table(step.step, &table.name)?.finish(step.step, self.durable)?;
         }

@@ -15,6 +15,7 @@ use fp_core::{Dtype, VariableDef};
 use half::{bf16, f16};
 
 use super::fields;
+use super::records::TOO_MANY;
 
 /// Up to so many numbers a row have a column each. More are a list in one column.
 const MAX_COLUMNS: usize = 16;
@@ -42,7 +43,8 @@ pub(super) fn columns(dtype: Dtype, width: usize, bytes: &[u8]) -> Result<Vec<Ar
         let elements = column(dtype, bytes)?;
         let rows = elements.len() / width;
         let (item, lengths) = (fields::item(elements.data_type().clone()), vec![width; rows]);
-        let lists = ListArray::try_new(item, OffsetBuffer::from_lengths(lengths), elements, None);
+        let offsets = OffsetBuffer::try_from_lengths(lengths).map_err(|_| TOO_MANY)?;
+        let lists = ListArray::try_new(item, offsets, elements, None);
         return Ok(vec![Arc::new(lists.map_err(|error| error.to_string())?)]);
     }
     if width == 1 {

@@ -59,9 +59,9 @@ impl<'a> Item<'a> {
             Value::Absent => Self::Absent,
             Value::Default(value) => match &field.extent {
                 Extent::Fixed(shape, _) => {
-                    Self::List((0..shape.element_count()).map(|_| Self::of_default(value)).collect())
+                    Self::List((0..shape.element_count()).map(|_| Self::of_default(value, field)).collect())
                 }
-                Extent::One | Extent::Variable | Extent::SizedBy(_) => Self::of_default(value),
+                Extent::One | Extent::Variable | Extent::SizedBy(_) => Self::of_default(value, field),
             },
             Value::Bool(value) => Self::Bool(*value),
             Value::Integer(number) => Self::Integer(*number),
@@ -79,7 +79,10 @@ impl<'a> Item<'a> {
     }
 
     /// What stands for a field that is not there. A list has no default but its absence.
-    fn of_default(value: &'a AttributeValue) -> Self {
+    fn of_default(value: &'a AttributeValue, field: &'a Field) -> Self {
+        if let (AttributeValue::Integer(number), FieldElement::Enum(names)) = (value, &field.element) {
+            return names.name_of(*number).map_or(Self::Absent, Self::Text);
+        }
         match value {
             AttributeValue::Bool(value) => Self::Bool(*value),
             AttributeValue::Integer(number) => Self::Integer(i128::from(*number)),
@@ -100,6 +103,10 @@ impl<'a> Item<'a> {
         if let Self::Real(number) = self { Some(*number) } else { self.integer().map(|number| number as f64) }
     }
 }
+
+/// What a column of one block may not have.
+pub(super) const TOO_MANY: &str =
+    "a block has more than 2^31 bytes of texts or elements of lists: put it in smaller blocks";
 
 /// Where the elements of an array lie, in row-major order.
 fn places(extent: &Extent, count: usize) -> Vec<usize> {
@@ -129,7 +136,7 @@ fn of_field<'a>(field: &'a Field, items: &[Item<'a>]) -> Result<ArrayRef, String
         return of_elements(&field.element, &items.iter().collect::<Vec<_>>());
     }
     let lengths = items.iter().map(|item| if let Item::List(elements) = item { elements.len() } else { 0 });
-    let offsets = OffsetBuffer::from_lengths(lengths);
+    let offsets = OffsetBuffer::try_from_lengths(lengths).map_err(|_| TOO_MANY)?;
     let elements: Vec<&Item<'a>> = items
         .iter()
         .filter_map(|item| if let Item::List(all) = item { Some(all) } else { None })
@@ -150,7 +157,7 @@ fn present<'a>(items: impl Iterator<Item = &'a Item<'a>>) -> Option<NullBuffer> 
 /// Single elements one after another.
 fn of_elements<'a>(element: &'a FieldElement, items: &[&Item<'a>]) -> Result<ArrayRef, String> {
     match element {
-        FieldElement::Enum(_) => Ok(texts(items)),
+        FieldElement::Enum(_) => texts(items),
         FieldElement::Dtype(dtype) => of_dtype(*dtype, items),
         FieldElement::Record(record) => {
             let of = |item: &&Item<'a>| if let Item::Record(record) = item { Some(*record) } else { None };
@@ -189,10 +196,12 @@ fn of_dtype(dtype: Dtype, items: &[&Item<'_>]) -> Result<ArrayRef, String> {
             let of = |item: &&Item<'_>| if let Item::Bool(value) = item { Some(*value) } else { None };
             Arc::new(BooleanArray::from_iter(items.iter().map(of)))
         }
-        Dtype::String => texts(items),
+        Dtype::String => texts(items)?,
         Dtype::Bytes => {
             let of =
                 |item: &&Item<'_>| if let Item::Bytes(bytes) = item { Some(bytes.to_vec()) } else { None };
+            let len = |item: &&Item<'_>| if let Item::Bytes(bytes) = item { bytes.len() } else { 0 };
+            check_len(items.iter().map(len).sum())?;
             Arc::new(BinaryArray::from_iter(items.iter().map(of)))
         }
     })
@@ -203,9 +212,16 @@ fn integers<T: ArrowPrimitiveType<Native: TryFrom<i128>>>(items: &[&Item<'_>]) -
     Arc::new(items.iter().map(of).collect::<PrimitiveArray<T>>())
 }
 
-fn texts(items: &[&Item<'_>]) -> ArrayRef {
+fn texts(items: &[&Item<'_>]) -> Result<ArrayRef, String> {
+    let len = |item: &&Item<'_>| if let Item::Text(text) = item { text.len() } else { 0 };
+    check_len(items.iter().map(len).sum())?;
     let of = |item: &&Item<'_>| if let Item::Text(text) = item { Some((*text).to_owned()) } else { None };
-    Arc::new(StringArray::from_iter(items.iter().map(of)))
+    Ok(Arc::new(StringArray::from_iter(items.iter().map(of))))
+}
+
+/// A column of a block counts bytes and elements of lists with 31 bits.
+fn check_len(len: usize) -> Result<(), String> {
+    if i32::try_from(len).is_ok() { Ok(()) } else { Err(TOO_MANY.to_owned()) }
 }
 
 fn complex(dtype: Dtype, items: &[&Item<'_>]) -> Result<ArrayRef, String> {

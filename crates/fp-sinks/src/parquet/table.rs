@@ -1,6 +1,6 @@
 //! Which tables a step has, and which columns they have.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, UInt32Array, UInt64Array};
@@ -32,28 +32,52 @@ impl Table {
     }
 }
 
-/// What becomes a table. Records have one of their own. Others share one if their blocks have the same rows.
+/// Of each variable that was seen with rows, the table that it is in: once and for all steps.
+pub(super) type Companions = BTreeMap<String, String>;
+
+/// What becomes a table. Records have one of their own. Others share one if their blocks had the same rows when they
+/// were first seen with some.
 struct Rows {
+    name: String,
+    kind: ArrayKind,
     is_shared: bool,
     blocks: Vec<(BlockId, usize)>,
     variables: Vec<usize>,
 }
 
-/// The tables of a step. Variables without rows, such as those that nobody put, have no part in any.
-pub(super) fn tables(step: &TakenStep) -> Result<Vec<Table>, SinkError> {
+/// The tables of a step. A variable that never had rows has no part in any.
+pub(super) fn tables(step: &TakenStep, companions: &mut Companions) -> Result<Vec<Table>, SinkError> {
     let mut tables: Vec<Rows> = Vec::new();
     for (at, variable) in step.variables.iter().enumerate() {
         if !is_table(step, variable)? {
             continue;
         }
         let (blocks, is_shared) = (blocks(variable), variable.records.is_none());
-        match tables.iter_mut().find(|table| is_shared && table.is_shared && table.blocks == blocks) {
-            Some(table) => table.variables.push(at),
-            None => tables.push(Rows { is_shared, blocks, variables: vec![at] }),
+        let (name, kind) = (&variable.def.name, variable.def.kind);
+        let found = match companions.get(name) {
+            Some(known) => tables.iter().position(|table| table.name == *known),
+            None if blocks.is_empty() => continue,
+            None => tables.iter().position(|table| {
+                is_shared && table.is_shared && table.kind == kind && table.blocks == blocks
+            }),
+        };
+        let Some(table) = found.and_then(|found| tables.get_mut(found)) else {
+            let name = companions.entry(name.clone()).or_insert_with(|| name.clone()).clone();
+            tables.push(Rows { name, kind, is_shared, blocks, variables: vec![at] });
+            continue;
+        };
+        if table.blocks != blocks {
+            let other = &table.name;
+            let why = format!(
+                "it is in the table of {other:?}, which has other rows here: write one of them alone"
+            );
+            return Err(refused(step, variable, why));
         }
+        companions.insert(name.clone(), table.name.clone());
+        table.variables.push(at);
     }
-    let made = tables.into_iter().map(|Rows { blocks, variables, .. }| {
-        let (name, schema) = (step.variables[variables[0]].def.name.clone(), schema(step, &variables)?);
+    let made = tables.into_iter().map(|Rows { name, blocks, variables, .. }| {
+        let schema = schema(step, &variables)?;
         Ok(Table { name, variables, blocks, schema })
     });
     made.collect()
@@ -70,6 +94,11 @@ fn is_table(step: &TakenStep, variable: &TakenVariable) -> Result<bool, SinkErro
         ArrayKind::Scalar if variable.records.is_some() => no_table("a single record"),
         ArrayKind::Scalar => Ok(false),
         ArrayKind::LocalScalar => Ok(true),
+        ArrayKind::GlobalArray
+            if variable.records.is_some() && variable.def.ndims() > 1 && variable.blocks.len() > 1 =>
+        {
+            no_table("a global array of records with several dimensions and blocks")
+        }
         ArrayKind::GlobalArray | ArrayKind::LocalArray | ArrayKind::JoinedArray { .. }
             if variable.records.is_some() =>
         {
@@ -91,10 +120,19 @@ fn blocks(variable: &TakenVariable) -> Vec<(BlockId, usize)> {
         Some(_) => region.element_count() as usize,
         None => region.count().iter().next().map_or(1, |rows| *rows as usize),
     };
-    let all = variable.blocks.iter().map(|(block, region)| (*block, rows(region)));
-    let mut all: Vec<(BlockId, usize)> = all.filter(|(_, rows)| *rows > 0).collect();
+    // The rows of a global array are in its order, others in that of the ranks.
+    let place = |region: &fp_core::Region| match variable.def.kind {
+        ArrayKind::GlobalArray => region.start().first().copied(),
+        ArrayKind::Scalar
+        | ArrayKind::LocalScalar
+        | ArrayKind::LocalArray
+        | ArrayKind::JoinedArray { .. } => None,
+    };
+    let mut all: Vec<_> =
+        variable.blocks.iter().map(|(block, region)| (place(region), *block, rows(region))).collect();
+    all.retain(|(_, _, rows)| *rows > 0);
     all.sort();
-    all
+    all.into_iter().map(|(_, block, rows)| (block, rows)).collect()
 }
 
 /// How many numbers a row of an array has.

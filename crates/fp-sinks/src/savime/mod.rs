@@ -216,8 +216,13 @@ impl Sink for SavimeSink {
         self.state().loads.clear();
         let mut parts = vec![Vec::new(); ranks as usize];
         for (at, variable) in step.variables.iter().enumerate() {
-            let shape = variable.shape.as_ref().filter(|shape| shape.element_count() > 0);
-            let Some(shape) = shape else { continue };
+            let Some(shape) = variable.shape.as_ref().filter(|shape| shape.element_count() > 0) else {
+                // What has no shape is refused, and what has no element is nowhere in this step.
+                let (step, name) = (step.step, variable.def.name.clone());
+                let refused = |why| SinkError::Variable { step, variable: name, why };
+                Tar::of_variable(&self.stream, variable).map_err(refused)?;
+                continue;
+            };
             self.tar(step, variable)?;
             if variable.def.kind == ArrayKind::Scalar {
                 continue;

@@ -49,7 +49,9 @@ impl Tar {
         for (at, extent) in extents.enumerate() {
             let named = def.dimensions.get(at).filter(|name| !name.is_empty()).map(|name| identifier(name));
             let is_free = |name: &String| name != STEP && dimensions.iter().all(|(known, _)| known != name);
-            dimensions.push((named.filter(is_free).unwrap_or_else(|| format!("d{at}")), extent));
+            let numbered = || (at..).map(|at| format!("d{at}")).find(|name| is_free(name));
+            let name = named.filter(&is_free).or_else(numbered).unwrap_or_default();
+            dimensions.push((name, extent));
         }
         let attribute = identifier(&def.name);
         let is_free = attribute != STEP && dimensions.iter().all(|(known, _)| *known != attribute);
@@ -119,7 +121,9 @@ fn type_of(dtype: Dtype) -> Result<&'static str, String> {
         Dtype::I64 => return Ok("long"),
         Dtype::F32 => return Ok("float"),
         Dtype::F64 => return Ok("double"),
-        Dtype::F16 | Dtype::BF16 => "write it as one with --cast f32",
+        Dtype::F16 | Dtype::BF16 => {
+            "write an array of it with --cast f32, and leave a scalar out with --variables"
+        }
         Dtype::I8
         | Dtype::I16
         | Dtype::U8

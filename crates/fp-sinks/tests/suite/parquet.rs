@@ -181,6 +181,34 @@ fn joined_arrays_of_several_ranks_are_one_table() {
     assert_eq!(python("parquet.py", &["arrays", &stage.path(""), "1", "1", "1", "float"]).trim(), "3 rows");
 }
 
+/// Two lists that have other numbers of rows as they begin, and equal ones later, stay two tables.
+#[test]
+fn tables_stay_what_they_were() {
+    let put = |_, writer: &mut StepWriter| {
+        let step = writer.step().0;
+        for (name, rows) in [("hits", 2_u64), ("ions", if step == 0 { 3 } else { 2 })] {
+            let list = Variable::joined::<u64>(name, &[]).unwrap();
+            writer.put_joined(&list, (0..rows).collect()).unwrap();
+        }
+    };
+    let stage = Stage::new();
+    let to = format!("parquet:{}", stage.path("%V_%T.parquet"));
+    stage.run((1, 2), put, &["--to", &to]).well();
+    assert_eq!(
+        names(stage.folder.path())[..4],
+        ["hits_0.parquet", "hits_1.parquet", "ions_0.parquet", "ions_1.parquet"]
+    );
+    let apart = |_, writer: &mut StepWriter| {
+        let step = writer.step().0;
+        for (name, rows) in [("hits", 2), ("ions", 2 + step)] {
+            let list = Variable::joined::<u64>(name, &[]).unwrap();
+            writer.put_joined(&list, (0..rows).collect()).unwrap();
+        }
+    };
+    let to = format!("parquet:{}", stage.path("both_%T.parquet"));
+    stage.run((1, 2), apart, &["--to", &to]).refused(1, &["step 1", "\"ions\"", "\"hits\"", "other rows"]);
+}
+
 #[test]
 fn several_tables_have_a_file_each() {
     let schema = everything();

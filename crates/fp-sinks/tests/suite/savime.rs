@@ -130,6 +130,23 @@ fn real_numbers_are_cast_and_other_types_refused() {
 }
 
 #[test]
+fn what_has_no_shape_is_refused_and_not_left_out() {
+    let stage = Stage::new();
+    let local = |_, writer: &mut StepWriter| {
+        let list = Variable::local::<f64>("list", 1).unwrap();
+        writer.put(&list, &Region::new([0], [2]).unwrap(), vec![1.0, 2.0]).unwrap();
+    };
+    let value = |rank: u32, writer: &mut StepWriter| {
+        writer.put_scalar(&Variable::local_scalar::<f64>("value").unwrap(), f64::from(rank)).unwrap();
+    };
+    let place = |double: &Double| format!("savime:{}", double.place);
+    let double = Double::start(Fault::None);
+    stage.run((1, 1), local, &["--to", &place(&double)]).refused(1, &["\"list\"", "local", "--variables"]);
+    let double = Double::start(Fault::None);
+    stage.run((1, 1), value, &["--to", &place(&double)]).refused(1, &["\"value\"", "local", "--variables"]);
+}
+
+#[test]
 fn arrays_that_grow_are_refused_and_those_that_shrink_fit() {
     for (extents, words) in
         [([4u64, 3, 1], None), ([3, 4, 4], Some(["dimension d0 has 4 elements", "made for 3"]))]
