@@ -63,7 +63,7 @@ help: ## this list
 	@printf 'make quick     format, lints, and the tests that take seconds: what you run while you work\n'
 	@printf 'make demo      a live LAMMPS run, and analytics that come and go (installs LAMMPS, Open MPI and a Python environment if they are missing)\n'
 	@printf 'make demo-gts  particles of a fusion plasma, and analytics that count them where they are: histograms, parallel coordinates\n'
-	@printf 'make demo-staging  a stream that outlives its network: a stager that spills, a way that is cut, an analysis that is killed\n'
+	@printf 'make demo-staging  a stream that outlives its network: a stager that spills, a way that is cut, an analysis that is killed, a Zarr store (installs libhdf5-dev and a Python environment)\n'
 	@printf 'make test      format, lints, all tests, documentation (installs compilers of C and Fortran, Open MPI and Rust if they are missing)\n'
 	@printf 'make test-all  what takes long, in shards that all run though one fails; SHARDS="a b" for some, make shard-a for one\n'
 	@printf 'make shards    the names of the shards, their seconds, and what they need\n'

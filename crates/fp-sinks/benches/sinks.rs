@@ -1,8 +1,14 @@
 //! How fast a stream becomes files of a format: against one process that stores the same array by the same library alone.
 //!
-//! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows. FLEXPATH_BENCH_FOLDER is where
-//! they go, else /dev/shm where that is, else the folder for temporary files. Prints one line a round.
+//! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows: to /dev/shm where that is, else to
+//! the folder for temporary files. Sides take turns, and the middle of the rounds counts.
 
+#[path = "../../../benches/rows/compared.rs"]
+mod compared;
+#[path = "../../../benches/rows/mod.rs"]
+mod rows;
+
+use compared::{middle, report};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Barrier};
@@ -22,36 +28,39 @@ const ROUNDS: usize = 3;
 const GIGABYTES: f64 = (STEPS * ROWS * COLUMNS * 8) as f64 / 1e9;
 
 fn main() {
-    for round in 1..=ROUNDS {
+    // `cargo test --benches` only wants to know that it builds.
+    if !std::env::args().any(|argument| argument == "--bench") {
+        return;
+    }
+    let zarr = (0..ROUNDS).map(|_| {
         let folder = folder();
         let store = folder.path().join("run.zarr");
         let seconds = streamed(folder.path(), &format!("zarr:{}", store.display()));
         let metadata = std::fs::read_to_string(store.join("field/zarr.json")).expect("the array is there");
         std::fs::remove_dir_all(&store).expect("removed");
-        told("zarr", round, seconds, alone_zarr(&folder.path().join("alone.zarr"), &metadata));
-    }
-    for round in 1..=ROUNDS {
+        (seconds, alone_zarr(&folder.path().join("alone.zarr"), &metadata))
+    });
+    told("zarr, 8 ranks into 4, of one process alone", zarr.collect());
+    let hdf5 = (0..ROUNDS).map(|_| {
         let folder = folder();
         let files = folder.path().join("run");
         let seconds = streamed(folder.path(), &format!("hdf5:{}/%T.h5", files.display()));
         std::fs::remove_dir_all(&files).expect("removed");
-        told("hdf5", round, seconds, alone_hdf5(folder.path()));
-    }
+        (seconds, alone_hdf5(folder.path()))
+    });
+    told("hdf5, 8 ranks into 4, of one process alone", hdf5.collect());
 }
 
-fn told(format: &str, round: usize, streamed: f64, alone: f64) {
-    let (streamed, alone) = (GIGABYTES / streamed, GIGABYTES / alone);
-    println!(
-        "{format}, round {round}: {PUBLISHERS} ranks into {SINKS} at {streamed:.2} GB/s; one process alone {alone:.2} \
-         GB/s; ratio {:.2}",
-        streamed / alone
-    );
+/// Seconds of both sides, round by round.
+fn told(name: &str, rounds: Vec<(f64, f64)>) {
+    let (streamed, alone): (Vec<f64>, Vec<f64>) = rounds.into_iter().unzip();
+    let (streamed, alone) = (GIGABYTES / middle(streamed), GIGABYTES / middle(alone));
+    report(name, (streamed, alone), "GB/s", (streamed >= 0.7 * alone, "ratio >= 0.7"));
 }
 
 fn folder() -> tempfile::TempDir {
     let memory = Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir());
-    let place = std::env::var_os("FLEXPATH_BENCH_FOLDER").map(PathBuf::from).or(memory);
-    place.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder")
+    memory.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder")
 }
 
 /// Publishes all steps, and has them written: the seconds from the first step until the program has ended.
