@@ -34,7 +34,7 @@ science              120 lammps openmpi
 lammps-plugin        150 python3-venv pypi
 wasm-lints           150 nothing
 files                120 libhdf5-dev
-sinks                420 libhdf5-dev python3-venv pypi
+sinks                500 libhdf5-dev python3-venv pypi
 quickstart           100 nothing
 rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
@@ -59,6 +59,7 @@ failures=(--test failures)
 endurance=(--test endurance -- --nocapture)
 stager=(--test suite -- staging::a_killed_stager)
 forwarding=(--test suite -- forwarding:: --nocapture)
+outliving=(--test suite -- staging::a_stream_outlives)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
 file_suites=(--test suite file_exchange::)
@@ -148,9 +149,8 @@ shard_sinks() {
     scripts/sinks.sh lint
     scripts/sinks.sh test
     scripts/sinks.sh build
-    cargo build "${profile[@]}" -p flexpath-cli
-    cargo run "${profile[@]}" -p flexpath-demo --bin staging -- --tee target/sinks/ci/flexpath-tee \
-        --python target/sinks-venv/bin/python
+    FLEXPATH_TEE=$PWD/target/sinks/ci/flexpath-tee FLEXPATH_SINKS_PYTHON=$PWD/target/sinks-venv/bin/python \
+        tests "${outliving[@]}"
 }
 # With the command as users build it: without the features of tests.
 shard_quickstart() {
