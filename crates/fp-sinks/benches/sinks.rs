@@ -1,7 +1,7 @@
 //! How fast a stream becomes files of a format: against one process that stores the same array by the same library alone.
 //!
-//! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows: to /dev/shm where that is, else to
-//! the folder for temporary files. Sides take turns, and the middle of the rounds counts.
+//! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows. They go to /dev/shm, or where there
+//! is none to the folder for temporary files. Sides take turns, and the middle of the rounds counts.
 
 #[path = "../../../benches/rows/compared.rs"]
 mod compared;
