@@ -69,7 +69,7 @@ impl PartMemory {
         let bytes = &mut bytemuck::cast_slice_mut(&mut self.words)[..len_bytes];
         match take(reader, variable, part.select(), bytes) {
             Err(error) if is_gap(&error) && variable.def.kind == ArrayKind::GlobalArray => {
-                Ok(take_blocks(reader, variable, Dense { region: part.region, bytes }, size)?)
+                take_blocks(reader, variable, Dense { region: part.region, bytes }, size)
             }
             taken => Ok(taken?),
         }
@@ -114,7 +114,7 @@ fn take_blocks(
     variable: &TakenVariable,
     mut into: Dense<'_>,
     size: usize,
-) -> Result<(), ReadError> {
+) -> Result<(), Failure> {
     into.fill(&variable.fill_value());
     let mut words: Vec<u64> = Vec::new();
     for (_, block) in reader.blocks(&variable.def.name)? {
@@ -123,7 +123,7 @@ fn take_blocks(
         words.resize(len_bytes.div_ceil(size_of::<u64>()), 0);
         let bytes = &mut bytemuck::cast_slice_mut(&mut words)[..len_bytes];
         take(reader, variable, common.into(), bytes)?;
-        into.copy_from(&common, bytes, size);
+        into.copy_from(&common, bytes, size).map_err(|error| Failure::Other(Box::new(error)))?;
     }
     Ok(())
 }

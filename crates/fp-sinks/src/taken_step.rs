@@ -6,6 +6,8 @@ use fp_cli::Failure;
 use fp_core::record::RecordSchema;
 use fp_core::{ArrayKind, BlockId, Dtype, Region, Shape, StepId, StepReader, VariableDef, VariableInfo};
 
+use crate::error::SinkError;
+
 /// A step that was taken, without what its arrays hold.
 #[derive(Clone, Debug)]
 pub(crate) struct TakenStep {
@@ -65,6 +67,13 @@ impl TakenStep {
         }
         let (stream, step) = (step.stream().to_owned(), step.step());
         Ok(Self { stream, step, variables })
+    }
+}
+
+impl TakenStep {
+    /// For a variable that the target cannot hold as it is.
+    pub(crate) fn refusal(&self, variable: &TakenVariable, why: impl Into<String>) -> SinkError {
+        SinkError::Variable { step: self.step, variable: variable.def.name.clone(), why: why.into() }
     }
 }
 

@@ -27,11 +27,8 @@ pub(super) fn lay_out(step: &TakenStep, draft: &mut Draft, shares: &mut Shares) 
 
 /// For what HDF5 cannot hold.
 pub(crate) fn refused(step: &TakenStep, variable: &TakenVariable, why: &str) -> SinkError {
-    SinkError::Variable {
-        step: step.step,
-        variable: variable.def.name.clone(),
-        why: format!("{why}; name the variables that are to be written with --variables to leave it out"),
-    }
+    let why = format!("{why}; name the variables that are to be written with --variables to leave it out");
+    step.refusal(variable, why)
 }
 
 /// Makes what a variable has under a path: its dataset, or the group of its blocks.

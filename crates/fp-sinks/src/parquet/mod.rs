@@ -132,7 +132,7 @@ impl Sink for ParquetSink {
 
     fn write(&self, step: &TakenStep, part: &Part, bytes: &[u8]) -> Result<(), SinkError> {
         let variable = &step.variables[part.variable];
-        let wrong = |why: String| table::refused(step, variable, why);
+        let wrong = |why: String| step.refusal(variable, why);
         let columns = match &variable.records {
             Some(schema) => records::columns(schema, bytes, part.region.element_count() as usize),
             None => numbers::columns(variable.dtype, table::width(variable), bytes),

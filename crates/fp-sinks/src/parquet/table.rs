@@ -71,7 +71,7 @@ pub(super) fn tables(step: &TakenStep, companions: &mut Companions) -> Result<Ve
             let why = format!(
                 "it is in the table of {other:?}, which has other rows here: write one of them alone"
             );
-            return Err(refused(step, variable, why));
+            return Err(step.refusal(variable, why));
         }
         companions.insert(name.clone(), table.name.clone());
         table.variables.push(at);
@@ -88,7 +88,7 @@ fn is_table(step: &TakenStep, variable: &TakenVariable) -> Result<bool, SinkErro
     let no_table = |what: &str| {
         let why =
             format!("{what} is no table: leave it out with --variables, or write it with --to zarr or hdf5");
-        Err(refused(step, variable, why))
+        Err(step.refusal(variable, why))
     };
     match variable.def.kind {
         ArrayKind::Scalar if variable.records.is_some() => no_table("a single record"),
@@ -150,7 +150,7 @@ fn schema(step: &TakenStep, variables: &[usize]) -> Result<SchemaRef, SinkError>
             Some(schema) => fields::of_records(schema.record()),
             None => Ok(numbers::fields(&variable.def, variable.dtype, width(variable))),
         };
-        let of = of.map_err(|why| refused(step, variable, why))?;
+        let of = of.map_err(|why| step.refusal(variable, why))?;
         columns.extend(of.into_iter().map(|field| (*at, field)));
     }
     for (at, (variable, field)) in columns.iter().enumerate() {
@@ -159,7 +159,7 @@ fn schema(step: &TakenStep, variables: &[usize]) -> Result<SchemaRef, SinkError>
                 "two columns have the name {:?}: leave a variable out with --variables",
                 field.name()
             );
-            return Err(refused(step, &step.variables[*variable], why));
+            return Err(step.refusal(&step.variables[*variable], why));
         }
     }
     // What is published keeps its name. Readers such as DuckDB know no upper and lower case in names.
@@ -173,9 +173,4 @@ fn schema(step: &TakenStep, variables: &[usize]) -> Result<SchemaRef, SinkError>
         description.map(|text| ("description".to_owned(), text)).into_iter().collect();
     let all: Vec<Field> = leading.into_iter().chain(columns.into_iter().map(|(_, field)| field)).collect();
     Ok(Arc::new(Schema::new(all).with_metadata(metadata)))
-}
-
-/// A variable that does not go into a table.
-pub(super) fn refused(step: &TakenStep, variable: &TakenVariable, why: String) -> SinkError {
-    SinkError::Variable { step: step.step, variable: variable.def.name.clone(), why }
 }

@@ -170,7 +170,7 @@ impl SavimeSink {
 
     /// The TAR of a variable, which is made if it is not there.
     fn tar(&self, step: &TakenStep, variable: &TakenVariable) -> Result<(), SinkError> {
-        let refused = |why| SinkError::Variable { step: step.step, variable: variable.def.name.clone(), why };
+        let refused = |why: String| step.refusal(variable, why);
         let wanted = Tar::of_variable(&self.stream, variable).map_err(refused)?;
         let name = &variable.def.name;
         let state = self.state();
@@ -218,9 +218,7 @@ impl Sink for SavimeSink {
         for (at, variable) in step.variables.iter().enumerate() {
             let Some(shape) = variable.shape.as_ref().filter(|shape| shape.element_count() > 0) else {
                 // What has no shape is refused, and what has no element is nowhere in this step.
-                let (step, name) = (step.step, variable.def.name.clone());
-                let refused = |why| SinkError::Variable { step, variable: name, why };
-                Tar::of_variable(&self.stream, variable).map_err(refused)?;
+                Tar::of_variable(&self.stream, variable).map_err(|why| step.refusal(variable, why))?;
                 continue;
             };
             self.tar(step, variable)?;

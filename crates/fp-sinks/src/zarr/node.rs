@@ -121,7 +121,7 @@ impl Node {
             if part.element_count() < len {
                 dense.fill(self.fill_value());
             }
-            dense.copy_from(region, bytes, size);
+            dense.copy_from(region, bytes, size).map_err(SinkError::format(&place))?;
             self.store_whole(&index, ArrayBytes::new_flen(padded))?;
         }
         Ok(())

@@ -53,11 +53,7 @@ impl Planning<'_> {
     }
 
     fn refused(&self, why: impl Into<String>) -> SinkError {
-        SinkError::Variable {
-            step: self.step.step,
-            variable: self.variable().def.name.clone(),
-            why: why.into(),
-        }
+        self.step.refusal(self.variable(), why)
     }
 
     /// Plans it.
