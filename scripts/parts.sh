@@ -6,6 +6,7 @@
 log=$(mktemp)
 running=
 summary=()
+last_words=()
 failed_parts=0
 trap '[[ -z $running ]] || kill "$running" 2>/dev/null || true; rm -f "$log" "$log".part' EXIT
 
@@ -24,9 +25,15 @@ outcome() {
     esac
 }
 
-# conclude NAME SECONDS WORDS: the part's line in the summary.
+# conclude NAME SECONDS WORDS: the part's line in the summary. Of a part that failed outside its tests the last lines are
+# kept, to be shown at the end.
 conclude() {
-    if [[ $3 == FAILED* ]]; then failed_parts=$((failed_parts + 1)); fi
+    if [[ $3 == FAILED* ]]; then
+        failed_parts=$((failed_parts + 1))
+        if ! grep -q '^failures:$' "$log.part"; then
+            last_words+=("$(printf '\n=== failed: %s, its last lines' "$1" && echo && tail -n 40 "$log.part" | cut -c1-300)")
+        fi
+    fi
     summary+=("$(printf '%-16s %5s s  %s' "$@")")
     printf '=== %s\n' "${summary[-1]}"
 }
@@ -56,6 +63,7 @@ sum_up() {
     for name in $(excepted_parts); do printf 'exception        %s: %s\n' "$name" "$(exception "$name")"; done
     grep '^skipped: ' "$log" | sort -u || true
     what_failed
+    ((${#last_words[@]} == 0)) || printf '%s\n' "${last_words[@]}"
 }
 
 # what_failed: what each failed test printed, the first lines of it: who reads only the end of a log sees the reason.

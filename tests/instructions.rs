@@ -21,11 +21,11 @@ const ELEMENTS: u64 = 64;
 /// next have no line of their own. How much of them the background thread takes over differs from run to run. The whole
 /// step has them.
 const PATHS: &[HotPath] = &[
-    HotPath { name: "put", calls: STEPS, instructions: 2_600, tolerance_percent: 15 },
-    HotPath { name: "announce", calls: STEPS, instructions: 24_600, tolerance_percent: 10 },
-    HotPath { name: "fetch", calls: STEPS, instructions: 9_100, tolerance_percent: 5 },
-    HotPath { name: "release", calls: STEPS, instructions: 3_100, tolerance_percent: 25 },
-    HotPath { name: "step", calls: STEPS, instructions: 53_800, tolerance_percent: 12 },
+    HotPath { name: "put", calls: STEPS, instructions: 2_150, tolerance_percent: 15 },
+    HotPath { name: "announce", calls: STEPS, instructions: 20_900, tolerance_percent: 10 },
+    HotPath { name: "fetch", calls: STEPS, instructions: 7_850, tolerance_percent: 5 },
+    HotPath { name: "release", calls: STEPS, instructions: 2_800, tolerance_percent: 25 },
+    HotPath { name: "step", calls: STEPS, instructions: 46_000, tolerance_percent: 12 },
 ];
 
 #[test]

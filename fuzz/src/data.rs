@@ -5,5 +5,5 @@ use fp_proto::data::DataMessage;
 
 /// How many readers believed the bytes.
 pub fn check(bytes: &[u8]) -> usize {
-    usize::from(again::bytes(bytes, |bytes| DataMessage::decode(bytes).ok().map(|message| message.encode())))
+    usize::from(again::bytes(bytes, |bytes| DataMessage::decode(bytes).ok().map(|message| message.encode().into_vec())))
 }

@@ -179,7 +179,7 @@ fn used() -> (u64, usize) {
 fn twenty_hostile_peers_cost_the_honest_subscriber_no_step() {
     let messages = golden(CONTROL, "Subscribe").into_iter().chain(golden(CONTROL, "AskStatus"));
     assert!(messages.clone().count() > 8, "they say what ranks say");
-    messages.for_each(|bytes| assert_eq!(encode(&decode(&bytes).expect("a message")), bytes));
+    messages.for_each(|bytes| assert_eq!(encode(&decode(&bytes).expect("a message")).as_slice(), bytes));
     let place = Place::new();
     let mut publisher = Publisher::open(STREAM, place.publisher_options()).expect("the stream opens");
     let mut subscriber = Subscriber::open(STREAM, place.over(TransportKind::Tcp)).expect("attached");

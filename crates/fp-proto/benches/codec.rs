@@ -8,6 +8,7 @@ mod turns;
 
 use std::fmt::Debug;
 use std::hint::black_box;
+use std::ops::Deref;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
@@ -47,11 +48,11 @@ fn messages(criterion: &mut Criterion) {
 }
 
 /// A value to bytes and back, each against a copy of these bytes.
-fn both_ways<T: Debug + PartialEq>(
+fn both_ways<T: Debug + PartialEq, B: Deref<Target = [u8]>>(
     group: &mut Group<'_>,
     name: &str,
     value: &T,
-    encode: impl Fn(&T) -> Vec<u8>,
+    encode: impl Fn(&T) -> B,
     decode: impl Fn(&[u8]) -> T,
 ) {
     let bytes = encode(value);
@@ -79,7 +80,8 @@ fn repeated(times: u32, work: &mut impl FnMut()) -> Duration {
 
 /// What travels between machines in every step, and what travels when a layout is new.
 fn control() -> [(&'static str, Message); 6] {
-    let decided = Decision::Decided { step: STEP, table: Some(TABLE), kept: vec![SUBSCRIPTION] };
+    let decided =
+        Decision::Decided { step: STEP, table: Some(TABLE), kept: [SUBSCRIPTION].into_iter().collect() };
     let assigned = Decision::Assigned { subscription: SUBSCRIPTION, member: MEMBER, step: STEP };
     let selection = Selection::Region(block(7));
     let queries = vec![ResolveQuery { variable: "T".to_owned(), selection }];
@@ -143,7 +145,7 @@ fn data() -> [(&'static str, DataMessage); 3] {
 }
 
 fn placed(places: Vec<Place>) -> DataMessage {
-    let block = |(block, place)| PlacedBlock { variable: "T".to_owned(), block, place };
+    let block = |(block, place)| PlacedBlock { variable: "T".into(), block, place };
     DataMessage::Placed { step: STEP, request: None, blocks: (0..).zip(places).map(block).collect() }
 }
 

@@ -9,8 +9,10 @@
 use crate::bounds::LIMIT_LONG_BYTES;
 pub use crate::bounds::LIMIT_MESSAGE_BYTES;
 use crate::message::Message;
+use crate::short;
 use bincode::enc::write::Writer;
 use bincode::error::EncodeError;
+use smallvec::SmallVec;
 
 /// Why bytes are no message.
 #[derive(Debug, thiserror::Error)]
@@ -43,31 +45,68 @@ impl From<bincode::error::DecodeError> for DecodeError {
     }
 }
 
-/// Room that bytes get at first: most messages of a step fit in.
+/// Room that bytes have without asking for memory: most messages of a step fit in.
 const USUAL_BYTES: usize = 128;
 
-/// Bytes that are written one after the other.
-struct Written(Vec<u8>);
+/// The bytes of a message.
+pub type MessageBytes = SmallVec<[u8; USUAL_BYTES]>;
+
+/// Bytes that are written one after the other, one at a time as a rule.
+struct Written {
+    short: [u8; USUAL_BYTES],
+    len: usize,
+    /// All of them, once they are more.
+    long: Vec<u8>,
+}
+
+impl Written {
+    fn new() -> Self {
+        Self { short: [0; USUAL_BYTES], len: 0, long: Vec::new() }
+    }
+
+    #[cold]
+    fn write_long(&mut self, bytes: &[u8]) {
+        if self.long.is_empty() {
+            self.long.reserve(2 * (USUAL_BYTES + bytes.len()));
+            self.long.extend_from_slice(&self.short[..self.len]);
+            self.len = USUAL_BYTES;
+        }
+        self.long.extend_from_slice(bytes);
+    }
+
+    fn into_bytes(self) -> MessageBytes {
+        match self.long.is_empty() {
+            true => MessageBytes::from_buf_and_len(self.short, self.len),
+            false => MessageBytes::from_vec(self.long),
+        }
+    }
+}
 
 impl Writer for Written {
+    #[inline]
     fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
-        self.0.extend_from_slice(bytes);
+        match (self.short.get_mut(self.len..), bytes) {
+            (Some([next, ..]), &[byte]) => {
+                *next = byte;
+                self.len += 1;
+            }
+            (Some(rest), bytes) if bytes.len() <= rest.len() => {
+                rest[..bytes.len()].copy_from_slice(bytes);
+                self.len += bytes.len();
+            }
+            _ => self.write_long(bytes),
+        }
         Ok(())
     }
 }
 
 /// The bytes of anything that travels.
-pub(crate) fn to_bytes<T: serde::Serialize>(value: &T) -> Vec<u8> {
-    to_bytes_of(value, 0)
-}
-
-/// The same of something that has so many bytes in it.
-pub(crate) fn to_bytes_of<T: serde::Serialize>(value: &T, more_bytes: usize) -> Vec<u8> {
-    let mut written = Written(Vec::with_capacity(USUAL_BYTES + more_bytes));
+pub(crate) fn to_bytes<T: serde::Serialize>(value: &T) -> MessageBytes {
+    let mut written = Written::new();
     // Encoding into memory fails only for types that cannot be encoded at all, and ours can.
     match bincode::serde::encode_into_writer(value, &mut written, bincode::config::standard()) {
-        Ok(()) => written.0,
-        Err(_) => Vec::new(),
+        Ok(()) => written.into_bytes(),
+        Err(_) => MessageBytes::new(),
     }
 }
 
@@ -87,8 +126,8 @@ pub(crate) fn from_bytes<T: serde::de::DeserializeOwned, const LIMIT: usize>(
 }
 
 /// The bytes of a message.
-pub fn encode(message: &Message) -> Vec<u8> {
-    to_bytes(message)
+pub fn encode(message: &Message) -> MessageBytes {
+    short::encode(message).unwrap_or_else(|| to_bytes(message))
 }
 
 /// The message that these bytes, which came in fragments, make up; its bounds are the receiver's to check.
@@ -101,7 +140,10 @@ pub(crate) fn decode_long(bytes: &[u8]) -> Result<Message, DecodeError> {
 /// # Errors
 /// If they are not exactly one message within its bounds.
 pub fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
-    let message: Message = from_bytes::<_, LIMIT_MESSAGE_BYTES>(bytes)?;
+    let message = match short::decode(bytes) {
+        Some(message) => message,
+        None => from_bytes::<_, LIMIT_MESSAGE_BYTES>(bytes)?,
+    };
     message.check().map_err(DecodeError::OutOfBounds)?;
     Ok(message)
 }

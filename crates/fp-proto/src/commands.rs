@@ -1,5 +1,6 @@
 //! What the commands of the application answer.
 
+use crate::few::Few;
 use crate::message::Assignment;
 use crate::outcome::{LossReason, StreamEnding};
 use crate::request::Request;
@@ -27,9 +28,9 @@ pub struct BegunStep {
     /// The step.
     pub step: StepId,
     /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
-    pub kept: Vec<SubscriptionId>,
+    pub kept: Few<SubscriptionId>,
     /// Those of them whose condition is judged when the step is decided: until it is assigned they hear nothing of it.
-    pub unjudged: Vec<SubscriptionId>,
+    pub unjudged: Few<SubscriptionId>,
     /// What those ask for of it, each once and with how many of them asked for it; sorted.
     pub requests: Vec<(Arc<Request>, u32)>,
 }

@@ -10,11 +10,14 @@
 
 use crate::access::Denial;
 use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
-use crate::codec::DecodeError;
+use crate::codec::{DecodeError, MessageBytes, from_bytes, to_bytes};
 use crate::message::MemberId;
+use crate::short;
+use compact_str::CompactString;
 use fp_types::record::MAX_RECORD_TYPE_BYTES;
 use fp_types::{Fingerprint, Part, Selection, StepId, SubscriptionId};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 /// Pieces at most this long travel inside `Placed`.
 pub const EAGER_BYTES: u64 = 4096;
@@ -89,12 +92,15 @@ impl Place {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedBlock {
     /// The variable.
-    pub variable: String,
+    pub variable: CompactString,
     /// The block's index on its rank.
     pub block: u32,
     /// Where.
     pub place: Place,
 }
+
+/// The blocks of which one message says where they are: one, as a rule.
+pub type PlacedBlocks = SmallVec<[PlacedBlock; 1]>;
 
 /// Why an owner cannot give what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -207,7 +213,7 @@ pub enum DataMessage {
         /// The `Fetch` that this answers; `None` if nobody asked.
         request: Option<u64>,
         /// The blocks.
-        blocks: Vec<PlacedBlock>,
+        blocks: PlacedBlocks,
     },
     /// Owner: the bytes of a `Fetch`'s pieces follow as the body, in the order asked for. Each piece is packed densely
     /// in the memory order of its variable.
@@ -348,29 +354,8 @@ impl DataMessage {
     }
 
     /// The bytes of this message.
-    pub fn encode(&self) -> Vec<u8> {
-        let bytes = |block: &PlacedBlock| match &block.place {
-            Place::Inline { bytes } => bytes.len(),
-            Place::Segment { .. } | Place::Inproc { .. } => 0,
-        };
-        let inline = match self {
-            Self::Placed { blocks, .. } => blocks.iter().map(bytes).sum(),
-            Self::Want { .. }
-            | Self::Fetch { .. }
-            | Self::SegmentIs { .. }
-            | Self::SegmentGone { .. }
-            | Self::Pieces { .. }
-            | Self::Pushed { .. }
-            | Self::Gone { .. }
-            | Self::Describe { .. }
-            | Self::Described { .. }
-            | Self::AskOffers { .. }
-            | Self::Offers { .. }
-            | Self::Transform { .. }
-            | Self::Denied(_)
-            | Self::Transformed { .. } => 0,
-        };
-        crate::codec::to_bytes_of(self, inline)
+    pub fn encode(&self) -> MessageBytes {
+        short::encode_data(self).unwrap_or_else(|| to_bytes(self))
     }
 
     /// The message of these bytes.
@@ -378,7 +363,10 @@ impl DataMessage {
     /// # Errors
     /// If they are not exactly one message within its bounds.
     pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let message: Self = crate::codec::from_bytes::<_, LIMIT_DATA_BYTES>(bytes)?;
+        let message = match short::decode_data(bytes) {
+            Some(message) => message,
+            None => from_bytes::<_, LIMIT_DATA_BYTES>(bytes)?,
+        };
         message.check().map_err(DecodeError::OutOfBounds)?;
         Ok(message)
     }

@@ -238,7 +238,7 @@ mod tests {
         fragments.remove(1);
         assert_eq!(join(fragments), Err(Misbehaviour::OutOfOrder("Fragment")));
         let within = Message::Fragment { bytes: vec![0; 20], left_bytes: 0 };
-        let within = vec![Message::Fragment { bytes: codec::encode(&within), left_bytes: 0 }];
+        let within = vec![Message::Fragment { bytes: codec::encode(&within).into_vec(), left_bytes: 0 }];
         assert_eq!(join(within), Err(Misbehaviour::Malformed("Fragment")));
     }
 }

@@ -8,6 +8,7 @@ mod name;
 
 use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
+use crate::few::Few;
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
 use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
@@ -103,7 +104,7 @@ pub enum Decision {
         /// Its table; `None` if it was abandoned or its ranks disagree.
         table: Option<TableId>,
         /// Who has it, standing subscriptions included; sorted. A rank that kept it for others frees it for them.
-        kept: Vec<SubscriptionId>,
+        kept: Few<SubscriptionId>,
     },
     /// A step was assigned to a member, which pins it.
     Assigned {
@@ -119,7 +120,7 @@ pub enum Decision {
         /// The subscription.
         subscription: SubscriptionId,
         /// The steps.
-        steps: Vec<StepId>,
+        steps: Few<StepId>,
         /// Whether somebody may still look at them: the memory is retired, not reused.
         retire: bool,
     },

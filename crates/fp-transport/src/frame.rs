@@ -3,6 +3,7 @@
 //! On the wire, integers little endian: head length (u32), kind (u16), number of descriptors (u16), body length (u64),
 //! then the head, then the body. Lengths are checked before anything is allocated.
 
+use crate::head::Head;
 use crate::memory::Payload;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -37,7 +38,7 @@ impl Default for FrameLimits {
 #[derive(Debug, Clone, Default)]
 pub struct OutFrame {
     /// The small part.
-    pub head: Vec<u8>,
+    pub head: Head,
     /// The body: pieces of payload, gathered straight from where they lie and kept alive until written.
     pub body: Vec<Payload>,
     /// Descriptors for the peer (inproc and shm only).
@@ -47,8 +48,8 @@ pub struct OutFrame {
 
 impl OutFrame {
     /// A frame of a head alone.
-    pub fn new(head: Vec<u8>) -> OutFrame {
-        OutFrame { head, ..OutFrame::default() }
+    pub fn new(head: impl Into<Head>) -> OutFrame {
+        OutFrame { head: head.into(), ..OutFrame::default() }
     }
 
     /// Sets the body.
@@ -67,7 +68,7 @@ impl OutFrame {
 
     /// One of the link's own, by which its ends agree on their rings.
     pub(crate) fn of_rings(word: u8, descriptors: Vec<Arc<OwnedFd>>) -> OutFrame {
-        OutFrame { head: vec![word], body: Vec::new(), descriptors, is_of_rings: true }
+        OutFrame { head: Head::from(&[word][..]), body: Vec::new(), descriptors, is_of_rings: true }
     }
 
     pub(crate) fn header(&self) -> Header {
@@ -94,7 +95,7 @@ impl OutFrame {
 #[derive(Debug)]
 pub struct InFrame {
     /// The small part.
-    pub head: Vec<u8>,
+    pub head: Head,
     /// Bytes of the body.
     pub body_len: u64,
     /// Descriptors, close-on-exec.

@@ -338,14 +338,11 @@ impl Shared {
 
 /// What a frame is; none if it says only that the other end is there.
 fn meaning(frame: InFrame) -> io::Result<Option<Incoming>> {
-    let mut head = frame.head;
+    let head = frame.head;
     match (head.first().copied(), frame.body_len) {
         (None, 1..) => Ok(Some(Incoming::Bytes)),
         (Some(ALIVE), 0) if head.len() == 1 => Ok(None),
-        (Some(NOTE), 0) => {
-            head.remove(0);
-            Ok(Some(Incoming::Note(head)))
-        }
+        (Some(NOTE), 0) => Ok(Some(Incoming::Note(head[1..].to_vec()))),
         _ => Err(io::Error::new(io::ErrorKind::InvalidData, "what came is neither a note nor bytes")),
     }
 }

@@ -15,7 +15,13 @@ impl Clock {
     }
 
     pub(crate) fn now(self) -> Moment {
-        Moment::from_micros(u64::try_from(self.origin.elapsed().as_micros()).unwrap_or(u64::MAX))
+        self.moment(Instant::now())
+    }
+
+    /// What the machines call this instant.
+    pub(crate) fn moment(self, instant: Instant) -> Moment {
+        let since = instant.saturating_duration_since(self.origin);
+        Moment::from_micros(since.as_secs().saturating_mul(1_000_000) + u64::from(since.subsec_micros()))
     }
 
     /// The moment as the system's clock has it.

@@ -284,13 +284,14 @@ impl<R: Role> Endpoint<R> {
         let mut state = self.lock();
         let mut ask = self.interrupt.as_ref().map(|interrupt| (interrupt, Instant::now() + ASK));
         loop {
-            let answer = check(&mut state, self.clock.now());
+            let now = Instant::now();
+            let answer = check(&mut state, self.clock.moment(now));
             let moved = self.drain(&mut state);
             let again = match answer {
                 Ok(answer) => return Some(answer),
                 Err(again) => again.map_or(deadline, |again| self.clock.instant(again).min(deadline)),
             };
-            if Instant::now() >= deadline {
+            if now >= deadline {
                 return None;
             }
             if moved {
@@ -298,7 +299,7 @@ impl<R: Role> Endpoint<R> {
                 continue;
             }
             if let Some((interrupt, due)) = &mut ask
-                && Instant::now() >= *due
+                && now >= *due
             {
                 // Whoever answers may wait for a thread that waits for this lock.
                 drop(state);

@@ -135,14 +135,15 @@ impl<R: Role> Endpoint<R> {
                 state = self.give_way(state);
             }
         }
-        let now = self.clock.now();
+        let instant = Instant::now();
+        let now = self.clock.moment(instant);
         if state.machine.deadline().is_some_and(|due| due <= now) {
             state.machine.handle_timeout(now);
             news = true;
         }
         state.polling = false;
         if by_caller {
-            state.left_alone_since = Instant::now();
+            state.left_alone_since = instant;
             // The caller looks at the rings whenever it comes. Until the background thread attends, nobody needs a
             // bell.
             if !self.attended.load(Ordering::SeqCst) {

@@ -137,7 +137,7 @@ impl Asking {
         if answered != request {
             return Err(ProbeError::Answer { what: "an answer to something else" });
         }
-        frame.head = rest.to_vec();
+        frame.head = rest.into();
         Ok(frame)
     }
 

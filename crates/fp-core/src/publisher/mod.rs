@@ -2,7 +2,6 @@
 
 pub(crate) mod loan;
 pub(crate) mod open_step;
-pub(crate) mod put;
 pub(crate) mod step_writer;
 pub(crate) mod step_writer_bytes;
 pub(crate) mod step_writer_records;

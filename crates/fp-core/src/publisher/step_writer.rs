@@ -173,22 +173,23 @@ impl StepWriter {
         if self.open.shared.endpoint.is_forked() {
             return Err(self.open.misuse(Misuse::Forked));
         }
-        if let Some(missing) = self.open.promised.iter().find(|name| !self.open.puts.contains_key(*name)) {
+        if let Some(missing) = self.open.promised.iter().find(|name| self.open.puts.get(name).is_none()) {
             let (step, rank, variable) = (self.open.step, self.open.rank(), missing.clone());
             return Err(self.open.misuse(Misuse::PromiseBroken { step, rank, variable }));
         }
         self.open.check_complete()?;
         self.open.derive();
-        let contribution = self.open.contribution();
         let values = std::mem::take(&mut self.open.values);
+        // Whoever takes the step may let go of it before this call is over: its memory is lent again then.
+        self.open.arena = self.open.shared.no_arena.clone();
         if self.open.kept {
             self.open.shared.server.end(self.open.step);
         }
         let (step, len_bytes) = (self.open.step, self.open.len_bytes);
         let taken = StepBytes { memory: len_bytes, elsewhere: self.open.stored_bytes };
-        let ended = self
-            .open
-            .shared
+        let OpenStep { shared, puts, .. } = &mut self.open;
+        let contribution = puts.contribution();
+        let ended = shared
             .endpoint
             .drive_briefly(|state, now| state.machine.end_step(now, step, contribution, values, taken));
         // A step that cannot end is abandoned as the writer is dropped.

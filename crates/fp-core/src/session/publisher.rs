@@ -15,6 +15,7 @@ use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
 use crate::session::prepare::{check_bounds, check_first_step, cohort_config, prepare};
 use crate::value::counters::Counters;
+use crate::value::puts::Puts;
 use fp_proto::access::{Action, Denial};
 use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
 use fp_proto::config::{CohortPosition, PublisherConfig};
@@ -25,11 +26,11 @@ use fp_proto::outcome::MemoryShortage;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
 use fp_proto::status::report::LinkStatus;
-use fp_transport::{Link, PeerProof, Pool, PoolOptions};
+use fp_transport::{Arena, Link, PeerProof, Pool, PoolOptions};
 use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A wait that the machine itself bounds (`max_wait`, silence) is not bounded a second time below this.
@@ -124,6 +125,10 @@ pub(crate) struct PublisherSession {
     pub(crate) options: PublisherOptions,
     /// Whether what came was heard after the last step.
     pub(crate) caught_up: AtomicBool,
+    /// Memory of the last step for the next.
+    pub(crate) spare_puts: Mutex<Puts>,
+    /// From which nothing is lent: what a step has that is over.
+    pub(crate) no_arena: Arena,
 }
 
 /// The pool is bounded by what the machine lets live: up to the bound before a step, and one step of at most as much.
@@ -259,7 +264,18 @@ impl PublisherSession {
         server.room.wake_by(endpoint.mailbox());
         let (stream, deriver) = (stream.to_owned(), Deriver::new(&options));
         let caught_up = AtomicBool::new(false);
-        let shared = PublisherSession { stream, endpoint, server, counters, deriver, options, caught_up };
+        let (spare_puts, no_arena) = (Mutex::default(), server.pool.arena());
+        let shared = PublisherSession {
+            stream,
+            endpoint,
+            server,
+            counters,
+            deriver,
+            options,
+            caught_up,
+            spare_puts,
+            no_arena,
+        };
         Ok((Arc::new(shared), directory))
     }
 
@@ -288,6 +304,10 @@ impl PublisherSession {
         let (stream, wanted) = (self.stream.clone(), self.options.min_subscribers);
         let present = self.endpoint.inspect(|state| state.role.started);
         OpenError::TooFewSubscribers { stream, present, wanted, waited: started.elapsed() }
+    }
+
+    pub(crate) fn lock_spare_puts(&self) -> MutexGuard<'_, Puts> {
+        self.spare_puts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn begins_freely(&self) -> bool {

@@ -17,6 +17,7 @@ use crate::session::prepare::{check_bounds, cohort_config, prepare};
 use crate::session::sides::Sides;
 use crate::session::wants::WantsHistory;
 use crate::value::counters::Counters;
+use crate::value::spare::Spare;
 use fp_proto::config::{CohortPosition, ContactText, QueuePolicy, SubscriberConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{Event, ResolveOutcome};
@@ -141,6 +142,8 @@ pub(crate) struct SubscriberSession {
     pub(crate) derived: Derived,
     pub(crate) tables: Mutex<Tables>,
     closed: AtomicBool,
+    /// Memory of the last step for the next.
+    pub(crate) spare_step: Spare,
 }
 
 fn default_name() -> String {
@@ -242,6 +245,7 @@ impl SubscriberSession {
             offers: KnownOffers::default(),
             tables: Mutex::new(HashMap::new()),
             closed: AtomicBool::new(false),
+            spare_step: Spare::default(),
         });
         Ok((shared, directory))
     }
@@ -317,6 +321,7 @@ impl Session for SubscriberSession {
             return Err(CloseError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
         }
         self.closed.store(true, Ordering::Release);
+        self.spare_step.close();
         self.endpoint.drive(|state, now| state.machine.close(now));
         Ok(Instant::now() + self.options.link.close_timeout + Duration::from_secs(5))
     }

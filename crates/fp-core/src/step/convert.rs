@@ -133,7 +133,7 @@ pub(crate) fn fill_as<T: Element>(
     limit: Limit<'_>,
 ) -> Result<(), ReadError> {
     match into_get(planned, filled) {
-        Ok(get) => fill::fill_all(held, vec![get], limit),
+        Ok(get) => fill::fill_all(held, [get], limit),
         Err(converted) => fill_all_as(held, Vec::new(), vec![converted], limit),
     }
 }

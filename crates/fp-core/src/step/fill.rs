@@ -2,7 +2,7 @@
 
 use crate::data::taker::fetch;
 use crate::data::taker::fetch::inline;
-use crate::data::taker::fetch::job::Get;
+use crate::data::taker::fetch::job::{Get, Gets};
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::error::ReadError;
 use crate::step::held::HeldStep;
@@ -18,11 +18,16 @@ pub(crate) fn fill<'l>(
     destination: &mut [u8],
     limit: impl Into<Limit<'l>>,
 ) -> Result<(), ReadError> {
-    fill_all(held, vec![Get::new(planned.clone(), destination)], limit.into())
+    fill_all(held, [Get::new(planned.clone(), destination)], limit.into())
 }
 
 /// Global scalars came with the announcement; everything else is fetched.
-pub(crate) fn fill_all(held: &HeldStep, mut gets: Vec<Get<'_>>, limit: Limit<'_>) -> Result<(), ReadError> {
+pub(crate) fn fill_all<'d>(
+    held: &HeldStep,
+    gets: impl Into<Gets<'d>>,
+    limit: Limit<'_>,
+) -> Result<(), ReadError> {
+    let mut gets = gets.into();
     let _span = tracing::debug_span!("get", stream = held.stream(), step = %held.step()).entered();
     let (mut wrong, mut copied) = (Ok(()), Ok(()));
     gets.retain_mut(|get| {

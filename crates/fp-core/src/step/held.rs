@@ -113,8 +113,8 @@ pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberSession>,
     pub(crate) assignment: Assignment,
     pub(crate) epoch: Option<AttachmentId>,
-    /// Whether it was only looked at, and is still to be taken.
-    is_ahead: bool,
+    /// Whether its end lets go of the step: not where that was only looked at, and is still to be taken.
+    lets_go: bool,
     /// What is to become of it when it is let go.
     pub(crate) verdict: Verdict,
     /// What the subscription asks for in this step.
@@ -136,19 +136,46 @@ impl HeldStep {
         epoch: Option<AttachmentId>,
         is_ahead: bool,
     ) -> Arc<Self> {
-        let wants = shared.selected.of(assignment.step);
+        let (wants, lets_go, verdict) = (shared.selected.of(assignment.step), !is_ahead, Verdict::default());
+        if let Some(mut memory) = shared.spare_step.take::<Self>()
+            && let Some(held) = Arc::get_mut(&mut memory)
+        {
+            (held.assignment, held.epoch, held.lets_go) = (assignment, epoch, lets_go);
+            (held.verdict, held.wants) = (verdict, wants);
+            return memory;
+        }
         Arc::new(Self {
             shared,
             assignment,
             epoch,
-            is_ahead,
-            verdict: Verdict::default(),
+            lets_go,
+            verdict,
             wants,
             merged: Mutex::default(),
             transformed: Once::new(LIMIT_RESULTS),
             made: Once::new(LIMIT_MADE),
             there: OwnerMade::default(),
         })
+    }
+
+    /// Its reader goes. Where nobody else has the step, it is let go of, and its memory is kept for the next one.
+    pub(crate) fn leave(held: &mut Arc<Self>) {
+        let Some(alone) = Arc::get_mut(held) else { return };
+        alone.let_go();
+        (alone.merged, alone.there) = (Mutex::default(), OwnerMade::default());
+        (alone.transformed, alone.made) = (Once::new(LIMIT_RESULTS), Once::new(LIMIT_MADE));
+        held.shared.spare_step.keep(held);
+    }
+
+    fn let_go(&mut self) {
+        if std::mem::take(&mut self.lets_go) {
+            let given_back = self.verdict.is_given_back(self.shared.options.explicit_done);
+            self.shared.let_go(
+                self.assignment.step,
+                self.epoch,
+                given_back && self.shared.options.redelivers(),
+            );
+        }
     }
 
     /// A derived variable, if it was put together before.
@@ -176,14 +203,7 @@ impl HeldStep {
 
 impl Drop for HeldStep {
     fn drop(&mut self) {
-        if !self.is_ahead {
-            let given_back = self.verdict.is_given_back(self.shared.options.explicit_done);
-            self.shared.let_go(
-                self.assignment.step,
-                self.epoch,
-                given_back && self.shared.options.redelivers(),
-            );
-        }
+        self.let_go();
     }
 }
 

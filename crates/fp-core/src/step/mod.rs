@@ -84,6 +84,12 @@ pub struct StepReader {
     pub(crate) held: Arc<HeldStep>,
 }
 
+impl Drop for StepReader {
+    fn drop(&mut self) {
+        HeldStep::leave(&mut self.held);
+    }
+}
+
 impl std::fmt::Debug for StepReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StepReader").field("step", &self.step()).finish()
@@ -282,12 +288,13 @@ impl StepReader {
         selection: impl Into<Select>,
         destination: &mut (impl Fillable<T> + ?Sized),
     ) -> Result<(), ReadError> {
-        let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), self.held.deadline())?;
+        let deadline = self.held.deadline();
+        let planned = convert::planned_as::<T>(&self.held, variable, selection.into(), deadline)?;
         destination.fit(element_count(&planned.planned));
         let destination = destination.filled();
         let checked = check_len(self.step(), &planned.planned, destination.elements.len());
         checked.map_err(|source| self.held.misuse(source))?;
-        convert::fill_as(&self.held, planned, destination, self.held.deadline().into())
+        convert::fill_as(&self.held, planned, destination, deadline.into())
     }
 
     /// The selected elements as an array of their shape, whose memory lies in the order that the selection asks for.

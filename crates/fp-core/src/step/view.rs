@@ -65,7 +65,7 @@ pub(crate) fn view_within<T: Element>(
     if let Some(mut landing) = landing(held, &planned) {
         if let Some((destination, keys)) = landing.parts() {
             let get = Get { planned: planned.planned.clone(), destination, keys: Some(keys) };
-            fill::fill_all(held, vec![get], limit)?;
+            fill::fill_all(held, [get], limit)?;
         }
         return Ok(View::of_landing(landing, shape, held.hold()));
     }

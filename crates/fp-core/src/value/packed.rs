@@ -10,7 +10,7 @@
 //! * after the last block, the partial result
 
 use fp_transform::{Array, Block, Compression, DerivationPlan, DeriveError, Derived, Memory, decompress};
-use fp_types::{Dims, Dtype, MemoryOrder, Region};
+use fp_types::{Dims, Dtype, MemoryOrder, Region, Shape};
 
 /// Blocks of other lengths than a multiple of this are filled up.
 const GRAIN_BYTES: usize = 64;
@@ -94,7 +94,7 @@ pub(crate) fn unpack(plan: &DerivationPlan, bytes: &[u8]) -> Option<Derived> {
     let is_compressed = plan.derivation().compression().is_some();
     let mut blocks = Vec::new();
     for _ in 0..count {
-        blocks.push(read_block(&mut input, first.dtype, is_compressed)?);
+        blocks.push(read_block(&mut input, (first.dtype, &first.shape), is_compressed)?);
     }
     let empty = plan.outputs().iter().skip(1).map(|of| Array::new(of.dtype, of.shape, Vec::new()));
     let arrays = std::iter::once(Array::new(first.dtype, first.shape, blocks)).chain(empty);
@@ -107,7 +107,8 @@ pub(crate) fn unpack(plan: &DerivationPlan, bytes: &[u8]) -> Option<Derived> {
     Some(Derived { arrays, partial })
 }
 
-fn read_block(input: &mut Input<'_>, dtype: Dtype, is_compressed: bool) -> Option<Block> {
+/// A block of an array of that type and shape. One that says it lies elsewhere is refused before there is memory for it.
+fn read_block(input: &mut Input<'_>, (dtype, shape): (Dtype, &Shape), is_compressed: bool) -> Option<Block> {
     let order = match input.byte()? {
         0 => MemoryOrder::RowMajor,
         1 => MemoryOrder::ColumnMajor,
@@ -115,6 +116,9 @@ fn read_block(input: &mut Input<'_>, dtype: Dtype, is_compressed: bool) -> Optio
     };
     let ndims = input.byte()?;
     let region = Region::new(input.dims(ndims)?, input.dims(ndims)?).ok()?;
+    if !region.fits(shape) {
+        return None;
+    }
     let len = input.number()?;
     let elements = input.take(len)?;
     let len_bytes = usize::try_from(region.element_count()).ok()?.checked_mul(dtype.size_bytes()?)?;
@@ -129,7 +133,6 @@ fn read_block(input: &mut Input<'_>, dtype: Dtype, is_compressed: bool) -> Optio
 mod tests {
     use super::*;
     use fp_transform::{ArrayType, Derivation};
-    use fp_types::Shape;
     use proptest::prelude::*;
 
     fn packed(text: &str) -> (DerivationPlan, Vec<u8>) {
@@ -156,6 +159,19 @@ mod tests {
             assert_eq!(packed.as_ref(), Ok(&bytes), "{text}");
             assert_eq!(bytes.len() % GRAIN_BYTES, 0);
         }
+    }
+
+    #[test]
+    fn a_block_outside_of_its_array_gets_no_memory() {
+        let rows = |count: u64| {
+            let len_bytes = 8 * 3 * count as usize;
+            let elements = Compression::Pco.compress(Dtype::F64, &vec![0; len_bytes]).expect("compressed");
+            let numbers = [0, 0, count, 3, elements.len() as u64].map(u64::to_le_bytes);
+            [&[0, 2][..], &numbers.concat(), &elements].concat()
+        };
+        let shape = Shape::new([4, 3]).expect("a shape");
+        let read = |bytes: &[u8]| read_block(&mut Input(bytes), (Dtype::F64, &shape), true).is_some();
+        assert_eq!([4, 5, 1 << 16].map(|count| read(&rows(count))), [true, false, false]);
     }
 
     proptest! {

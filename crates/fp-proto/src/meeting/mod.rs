@@ -136,7 +136,7 @@ fn check_name(name: &str) -> Result<(), DecodeError> {
 impl Request {
     /// The bytes.
     pub fn encode(&self) -> Vec<u8> {
-        to_bytes(self)
+        to_bytes(self).into_vec()
     }
 
     /// The request of these bytes.
@@ -157,7 +157,7 @@ impl Request {
 impl Reply {
     /// The bytes.
     pub fn encode(&self) -> Vec<u8> {
-        to_bytes(self)
+        to_bytes(self).into_vec()
     }
 
     /// The reply of these bytes.

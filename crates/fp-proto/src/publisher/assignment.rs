@@ -4,6 +4,7 @@ use super::lead::{Queued, Served};
 use crate::config::{QueuePolicy, ShareMode};
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
+use crate::few::Few;
 use crate::let_go::LetGo;
 use crate::message::{Assignment, Decision, MemberId, Message};
 use crate::publisher::PublisherMachine;
@@ -12,6 +13,7 @@ use crate::publisher::{drain, log};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId};
+use smallvec::smallvec;
 
 impl Served {
     /// Counts steps that lie before the queue's front as not delivered.
@@ -162,7 +164,7 @@ fn give_up_oldest(machine: &mut PublisherMachine, subscription: SubscriptionId) 
     let Some(step) = served.drop_queued(at, counted) else { return false };
     machine.wire.mark(Transition::QueuedDropped);
     machine.wire.event(Event::StepDropped { subscription, step });
-    released(machine, subscription, vec![step], false);
+    released(machine, subscription, smallvec![step], false);
     true
 }
 
@@ -187,7 +189,7 @@ fn drop_assigned(machine: &mut PublisherMachine, subscription: SubscriptionId) {
     let Some(lead) = &machine.lead else { return };
     let held = lead.members_of(subscription).filter_map(|(_, member)| member.held.first().copied());
     if let Some(step) = held.min() {
-        released(machine, subscription, vec![step], false);
+        released(machine, subscription, smallvec![step], false);
     }
 }
 
@@ -210,7 +212,7 @@ pub(crate) fn member_released(
     machine.wire.mark(Transition::StepReleased);
     let given_back = let_go.given_back && !mutated!(machine.wire, GiveBackForgotten);
     if !given_back || !queue_again(machine, subscription, &[step], let_go.retire) {
-        released(machine, subscription, vec![step], let_go.retire);
+        released(machine, subscription, smallvec![step], let_go.retire);
     }
     assign(machine, subscription);
     drain::consider_ending(machine);
@@ -220,7 +222,7 @@ pub(crate) fn member_released(
 pub(crate) fn released(
     machine: &mut PublisherMachine,
     subscription: SubscriptionId,
-    steps: Vec<StepId>,
+    steps: Few<StepId>,
     retire: bool,
 ) {
     if steps.is_empty() {
@@ -230,7 +232,7 @@ pub(crate) fn released(
         let decided = machine.lead.as_ref().and_then(|lead| lead.steps.get(step));
         decided.is_some_and(|decided| decided.retire)
     };
-    let (retired, reused): (Vec<StepId>, Vec<StepId>) =
+    let (retired, reused): (Few<StepId>, Few<StepId>) =
         steps.into_iter().partition(|step| retire || looked_at(step));
     for (steps, retire) in [(retired, true), (reused, false)] {
         steps.iter().for_each(|&step| unhold(machine, subscription, step));
@@ -273,7 +275,7 @@ pub(crate) fn recover(
     if !held.is_empty() {
         machine.wire.mark(Transition::StepLost);
     }
-    released(machine, subscription, held.to_vec(), is_lost);
+    released(machine, subscription, held.into(), is_lost);
 }
 
 /// Whether a member of the subscription can be given steps.

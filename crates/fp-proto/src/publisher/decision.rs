@@ -2,6 +2,7 @@
 
 use super::lead::{Decided, Lead};
 use crate::event::{Event, StepRejection};
+use crate::few::Few;
 use crate::message::{Decision, ReadyReport};
 use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
@@ -54,7 +55,7 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     let table = compose(machine, step, &mut report);
     let judged = before.or_else(|| table.clone());
     let shares = shares(machine, step, &report, table.as_ref().and(judged.as_deref()));
-    let kept: Vec<SubscriptionId> =
+    let kept: Few<SubscriptionId> =
         shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
     let full = report.full;
     let Some(lead) = &mut machine.lead else { return };
@@ -99,15 +100,15 @@ fn shares(
     step: StepId,
     report: &ReadyReport,
     table: Option<&StepTable>,
-) -> Vec<(SubscriptionId, Share)> {
-    let Some(lead) = &machine.lead else { return Vec::new() };
+) -> Few<(SubscriptionId, Share)> {
+    let Some(lead) = &machine.lead else { return Few::new() };
     let any = mutated!(machine.wire, KeptByAny);
     let not_kept: BTreeSet<SubscriptionId> = report.not_kept.iter().copied().collect();
     let kept_by_all = |id: SubscriptionId| table.is_some() && (any || !not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);
-    let mut shares = Vec::new();
+    let mut shares = Few::new();
     for (id, standing) in [(RESERVE, reserve), (PRECIOUS, precious)] {
         if standing {
             shares.push((id, Share::Has));
@@ -142,7 +143,7 @@ fn remember(
     step: StepId,
     table: Arc<StepTable>,
     report: ReadyReport,
-    holders: Vec<SubscriptionId>,
+    holders: Few<SubscriptionId>,
 ) {
     let Some(lead) = &mut machine.lead else { return };
     if holders.is_empty() {

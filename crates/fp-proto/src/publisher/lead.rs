@@ -2,6 +2,8 @@
 
 use crate::config::SubscriptionSpec;
 use crate::effect::PeerId;
+use crate::few;
+use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
 use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
 use std::collections::{BTreeMap, VecDeque};
@@ -107,7 +109,7 @@ pub(crate) struct Decided {
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) len_bytes: u64,
     /// Subscriptions that have it, standing ones included, in order.
-    pub(crate) holders: Vec<SubscriptionId>,
+    pub(crate) holders: Few<SubscriptionId>,
     /// A member that is lost may still look at it, though another has it now.
     pub(crate) retire: bool,
 }
@@ -115,16 +117,12 @@ pub(crate) struct Decided {
 impl Decided {
     /// This subscription has it too.
     pub(crate) fn hold(&mut self, subscription: SubscriptionId) {
-        if let Err(at) = self.holders.binary_search(&subscription) {
-            self.holders.insert(at, subscription);
-        }
+        few::add(&mut self.holders, subscription);
     }
 
     /// This subscription has it no more.
     pub(crate) fn unhold(&mut self, subscription: SubscriptionId) {
-        if let Ok(at) = self.holders.binary_search(&subscription) {
-            self.holders.remove(at);
-        }
+        few::take_out(&mut self.holders, &subscription);
     }
 }
 

@@ -1,6 +1,8 @@
 //! What one publisher rank knows: subscriptions, and its own live steps with those who still need them.
 
 use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
+use crate::few;
+use crate::few::Few;
 use crate::message::{ChangeId, ReadyReport};
 use crate::request::Request;
 use crate::time::Moment;
@@ -136,7 +138,7 @@ pub(crate) enum Stage {
 pub(crate) struct LocalStep {
     pub(crate) stage: Stage,
     /// Who still needs it here.
-    pub(crate) kept: BTreeSet<SubscriptionId>,
+    pub(crate) kept: Few<SubscriptionId>,
     /// Whether it was stored at all.
     pub(crate) stored: bool,
     /// Changes whose outcome was not known when it began.
@@ -224,9 +226,10 @@ impl Ledger {
     }
 
     /// What these subscriptions ask for of the next step, each once and with how many of them asked for it.
-    pub(crate) fn requests(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<(Arc<Request>, u32)> {
+    pub(crate) fn requests(&self, kept: &[SubscriptionId]) -> Vec<(Arc<Request>, u32)> {
         let mut asked: BTreeMap<&Arc<Request>, u32> = BTreeMap::new();
-        let all = self.subscriptions.iter().filter(|(id, known)| known.asks() && kept.contains(id));
+        let all =
+            self.subscriptions.iter().filter(|(id, known)| known.asks() && kept.binary_search(id).is_ok());
         for (_, known) in all {
             known.requests(self.next).into_iter().for_each(|request| *asked.entry(request).or_default() += 1);
         }
@@ -234,16 +237,16 @@ impl Ledger {
     }
 
     /// Those of these subscriptions that are about some steps only.
-    pub(crate) fn unjudged(&self, kept: &BTreeSet<SubscriptionId>) -> Vec<SubscriptionId> {
+    pub(crate) fn unjudged(&self, kept: &[SubscriptionId]) -> Few<SubscriptionId> {
         let conditional = self.subscriptions.iter().filter(|(_, known)| known.spec.when.is_some());
-        conditional.map(|(&id, _)| id).filter(|id| kept.contains(id)).collect()
+        conditional.map(|(&id, _)| id).filter(|id| kept.binary_search(id).is_ok()).collect()
     }
 
     /// Begins the next step for these subscriptions.
     pub(crate) fn begin(
         &mut self,
         now: Moment,
-        kept: BTreeSet<SubscriptionId>,
+        kept: Few<SubscriptionId>,
         not_kept: Vec<SubscriptionId>,
         pending: Vec<ChangeId>,
     ) -> StepId {
@@ -254,7 +257,7 @@ impl Ledger {
             known.earlier.retain(|earlier| earlier.holds(step));
             let since = known.waiting_since.take();
             known.waited += since.map_or(Duration::ZERO, |since| now.since(since));
-            if kept.contains(id) {
+            if kept.binary_search(id).is_ok() {
                 known.live.insert(step);
             }
         }
@@ -278,7 +281,7 @@ impl Ledger {
             (known.waiting_since, known.waited) = (None, Duration::ZERO);
         }
         let local = self.steps.get_mut(&step)?;
-        local.kept.remove(&subscription);
+        few::take_out(&mut local.kept, &subscription);
         local.retire |= retire;
         self.review(step)
     }
@@ -286,7 +289,7 @@ impl Ledger {
     /// A subscription has a step of this rank.
     pub(crate) fn hold(&mut self, subscription: SubscriptionId, step: StepId) {
         let Some(local) = self.steps.get_mut(&step).filter(|local| !local.freed) else { return };
-        local.kept.insert(subscription);
+        few::add(&mut local.kept, subscription);
         if let Some(known) = self.subscriptions.get_mut(&subscription) {
             known.live.insert(step);
         }

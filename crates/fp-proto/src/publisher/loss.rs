@@ -3,6 +3,7 @@
 use super::{Phase, PublisherMachine};
 use crate::effect::PeerId;
 use crate::event::{Event, OpenFailure};
+use crate::few::Few;
 use crate::message::{Decision, Message};
 use crate::outcome::{EndReason, ExpulsionCause, LossReason};
 use crate::publisher::{assignment, contacts, drain, log, membership, steps, tables};
@@ -133,7 +134,7 @@ pub(crate) fn end_members_of(
 ) {
     let skipped = membership::unassigned(machine, subscription);
     let Some(lead) = &mut machine.lead else { return };
-    let mut dropped = Vec::new();
+    let mut dropped = Few::new();
     if let Some(served) = lead.served.get_mut(&subscription) {
         dropped.extend(served.queue.drain(..).map(|queued| queued.step));
         (served.skipped, served.ended) = (0, true);

@@ -4,6 +4,7 @@ use super::lead::{Ask, Member, Served};
 use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::effect::{DisconnectReason, Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
+use crate::few::Few;
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart};
 use crate::publisher::{Phase, PublisherMachine};
@@ -279,7 +280,7 @@ fn remove_subscription(machine: &mut PublisherMachine, subscription: Subscriptio
     if std::mem::replace(&mut served.removed, true) {
         return;
     }
-    let queued: Vec<StepId> = served.queue.drain(..).map(|queued| queued.step).collect();
+    let queued: Few<StepId> = served.queue.drain(..).map(|queued| queued.step).collect();
     assignment::released(machine, subscription, queued, false);
     change(machine, subscription, ChangeKind::Remove);
 }

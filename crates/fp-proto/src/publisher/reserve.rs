@@ -8,6 +8,7 @@ use crate::publisher::{assignment, condition, log, membership};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{StepId, SubscriptionId};
+use smallvec::smallvec;
 use std::collections::BTreeSet;
 
 /// What a newcomer gets of the decided steps.
@@ -36,7 +37,7 @@ pub(crate) fn reserve_step(machine: &mut PublisherMachine, step: StepId) {
     {
         let Some(oldest) = lead.reserve.pop_front() else { return };
         lead.reserved_bytes -= lead.reserve_bytes(oldest);
-        assignment::released(machine, RESERVE, vec![oldest], false);
+        assignment::released(machine, RESERVE, smallvec![oldest], false);
     }
 }
 

@@ -5,6 +5,7 @@ use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait, BegunStep, CommandError, StepBytes};
 use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
+use crate::few::Few;
 use crate::fragment;
 use crate::message::{Message, ReadyReport, ScalarValue};
 use crate::publisher::{change, membership, status};
@@ -12,7 +13,7 @@ use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
-use std::collections::BTreeSet;
+use std::borrow::Borrow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,7 +110,7 @@ impl PublisherMachine {
         &mut self,
         now: Moment,
         step: StepId,
-        contribution: Contribution,
+        contribution: impl Borrow<Contribution>,
         values: Vec<ScalarValue>,
         len_bytes: impl Into<StepBytes>,
     ) -> Result<(), CommandError> {
@@ -117,7 +118,7 @@ impl PublisherMachine {
         let len_bytes = len_bytes.into();
         check_open(self, step)?;
         let values_bytes = check_scalars(step, &values)?;
-        let put = changes_of(self, step, contribution, values_bytes)?;
+        let put = changes_of(self, step, contribution.borrow(), values_bytes)?;
         if let Some(local) = self.ledger.steps.get_mut(&step) {
             (local.len_bytes, local.put) = (len_bytes.memory, Some(put));
             (local.report.values, local.report.len_bytes) = (values, len_bytes.all());
@@ -179,7 +180,7 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let first_of_all = machine.first_step();
     let full = machine.ledger.live_bytes() >= machine.room_bytes;
     let (mut first_wait, mut awaited) = (None, None);
-    let (mut kept, mut not_kept, mut undecided) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut kept, mut not_kept, mut undecided) = (Few::new(), Vec::new(), Vec::new());
     let blamed = mutated!(machine.wire, UnjudgedBlamed);
     let Ledger { subscriptions, steps, .. } = &mut machine.ledger;
     for (&id, subscription) in subscriptions {
@@ -222,14 +223,13 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
 
 fn start_step(
     machine: &mut PublisherMachine,
-    kept: Vec<SubscriptionId>,
+    kept: Few<SubscriptionId>,
     not_kept: Vec<SubscriptionId>,
 ) -> BegunStep {
     let unwanted = kept.is_empty();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
-    let of_all: BTreeSet<SubscriptionId> = kept.iter().copied().collect();
-    let (unjudged, requests) = (machine.ledger.unjudged(&of_all), machine.ledger.requests(&of_all));
-    let step = machine.ledger.begin(machine.wire.now, of_all, not_kept, machine.changes.pending());
+    let (unjudged, requests) = (machine.ledger.unjudged(&kept), machine.ledger.requests(&kept));
+    let step = machine.ledger.begin(machine.wire.now, kept.clone(), not_kept, machine.changes.pending());
     BegunStep { step, kept, unjudged, requests }
 }
 
@@ -278,18 +278,18 @@ pub(crate) fn expire(
 fn changes_of(
     machine: &mut PublisherMachine,
     step: StepId,
-    contribution: Contribution,
+    contribution: &Contribution,
     values_bytes: usize,
 ) -> Result<Arc<PutChanges>, CommandError> {
-    if let Some((_, changes)) = machine.last_put.as_ref().filter(|(known, _)| *known == contribution) {
+    if let Some((_, changes)) = machine.last_put.as_ref().filter(|(known, _)| known == contribution) {
         return Ok(changes.clone());
     }
     let CohortConfig { rank, long_bytes, .. } = machine.config.cohort;
-    let changes = PutChanges::of(rank, &contribution)
+    let changes = PutChanges::of(rank, contribution)
         .map_err(|error| CommandError::Contribution { step, error: Box::new(error) })?;
     let changes = Arc::new(checked(step, changes, long_bytes.saturating_sub(values_bytes))?);
     let blocks: usize = contribution.variables.iter().map(|put| put.blocks.len()).sum();
-    machine.last_put = (blocks <= LIMIT_REMEMBERED_BLOCKS).then(|| (contribution, changes.clone()));
+    machine.last_put = (blocks <= LIMIT_REMEMBERED_BLOCKS).then(|| (contribution.clone(), changes.clone()));
     Ok(changes)
 }
 

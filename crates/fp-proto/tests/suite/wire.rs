@@ -141,8 +141,8 @@ fn a_name_in_a_data_message_is_bounded_wherever_it_stands() {
 
 /// One of the examples with some bytes changed.
 fn damaged() -> impl Strategy<Value = (Vec<u8>, bool)> {
-    let controls = control().iter().map(|message| (encode(message), true)).collect::<Vec<_>>();
-    let datas = data().iter().map(|message| (message.encode(), false)).collect::<Vec<_>>();
+    let controls = control().iter().map(|message| (encode(message).into_vec(), true)).collect::<Vec<_>>();
+    let datas = data().iter().map(|message| (message.encode().into_vec(), false)).collect::<Vec<_>>();
     let whole = prop::sample::select([controls, datas].concat());
     let byte =
         prop_oneof![any::<u8>(), Just(0), Just(250), Just(251), Just(252), Just(253), Just(254), Just(255)];

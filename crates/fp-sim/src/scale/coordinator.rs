@@ -107,7 +107,7 @@ pub(crate) fn asked(effect: Effect) -> Option<Asked> {
 }
 
 fn encoded(message: &Message) -> Vec<u8> {
-    codec::encode(message)
+    codec::encode(message).into_vec()
 }
 
 fn of_event(event: Event) -> Option<Asked> {

@@ -94,5 +94,5 @@ fn rest(world: &mut World) {
 pub(crate) fn ask_status(world: &mut World, observer: PeerId) {
     let question = Message::AskStatus { request: 0, scope: StatusScope::Stream, patience_ms: 1_000 };
     let (from, now_ns) = (world.end(observer), world.now_ns);
-    world.send(from, now_ns, observer, codec::encode(&question), question.name());
+    world.send(from, now_ns, observer, codec::encode(&question).into_vec(), question.name());
 }

@@ -5,6 +5,7 @@ use super::body_cursor::{BodyCursor, SLICES};
 use super::error::{LinkError, broken};
 use crate::channel::Channel;
 use crate::frame::{BadHeader, DESCRIPTORS_LIMIT, FrameLimits, HEADER_LEN, Header, InFrame, at_most};
+use crate::head::Head;
 use crate::socket::ReceiveError;
 use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
@@ -31,7 +32,7 @@ pub(super) struct Inbox {
     start: usize,
     end: usize,
     /// A head that is larger than the buffer, as far as it has come.
-    large: Option<(Header, Vec<u8>)>,
+    large: Option<(Header, Head)>,
     descriptors: VecDeque<OwnedFd>,
     /// Descriptors came that could not be taken, for a frame in the buffer.
     descriptors_lost: bool,
@@ -94,14 +95,14 @@ impl Inbox {
         let head_len = header.head_len as usize;
         if HEADER_LEN + head_len > BUFFER_BYTES {
             self.take(HEADER_LEN);
-            self.large = Some((header, Vec::new()));
+            self.large = Some((header, Head::new()));
             return self.parse_large();
         }
         if self.buffered().len() < HEADER_LEN + head_len {
             return Ok(None);
         }
         self.take(HEADER_LEN);
-        let head = self.take(head_len).to_vec();
+        let head = Head::from(self.take(head_len));
         self.finish(header, head).map(Some)
     }
 
@@ -116,7 +117,7 @@ impl Inbox {
         self.finish(header, head).map(Some)
     }
 
-    fn finish(&mut self, header: Header, head: Vec<u8>) -> Result<Parsed, LinkError> {
+    fn finish(&mut self, header: Header, head: Head) -> Result<Parsed, LinkError> {
         let wanted = usize::from(header.descriptors);
         if self.descriptors.len() < wanted && std::mem::take(&mut self.descriptors_lost) {
             self.descriptors.clear();
@@ -139,7 +140,7 @@ impl Inbox {
         let Some((header, head)) = &mut self.large else { return self.fill_buffer(channel, limit) };
         let filled = head.len();
         let step = (header.head_len as usize - filled).min(HEAD_STEP_BYTES).min(limit);
-        head.resize(filled + step, 0);
+        head.resize(filled + step);
         let received = channel.receive(&mut [IoSliceMut::new(&mut head[filled..])], &mut self.descriptors);
         head.truncate(filled + received.as_ref().unwrap_or(&0));
         received

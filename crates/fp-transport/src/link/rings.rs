@@ -14,6 +14,7 @@ use super::error::LinkError;
 use super::outbox::Outbox;
 use crate::channel::Channel;
 use crate::frame::{FrameLimits, InFrame, OutFrame, at_most};
+use crate::head::Head;
 use crate::memory::ring::{RingError, RingOffer, RingReceiver, RingSender, RingWatch, Taken};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -142,7 +143,7 @@ impl Rings {
         let Some(Receiving { ring, inside: inside @ true }) = &mut self.receiving else {
             return Ok(None);
         };
-        let mut head = Vec::new();
+        let mut head = Head::new();
         match ring.take(&mut head)? {
             Taken::Frame => {
                 at_most("head length", head.len() as u64, limits.head_bytes.into())?;

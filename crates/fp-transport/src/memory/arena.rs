@@ -8,6 +8,7 @@ use super::process_watch::ProcessWatch;
 use super::segment::Segment;
 use crate::lock::lock;
 use crate::page::PAGE_BYTES;
+use smallvec::SmallVec;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -19,8 +20,8 @@ pub struct Arena {
     shared: Arc<ArenaShared>,
 }
 
-/// Loans and payloads keep their arena through this. When the last one and the [`Arena`] itself are gone, its
-/// segments go back to the pool.
+/// Loans and payloads keep their arena through this. When the last one and the [`Arena`] itself are gone, or the arena
+/// is cleared, its segments go back to the pool.
 struct ArenaShared {
     pool: Arc<PoolShared>,
     state: Mutex<State>,
@@ -28,7 +29,7 @@ struct ArenaShared {
 
 #[derive(Default)]
 struct State {
-    segments: Vec<Segment>,
+    segments: SmallVec<[Segment; 2]>,
     /// The shared segment that small loans are cut from, and how much of it is lent.
     current: Option<(usize, usize)>,
     /// Bytes of all shared segments but the current one.
@@ -132,6 +133,14 @@ impl Arena {
         state.watch.extend(watch);
     }
 
+    /// Gives the segments back, where no loan and no payload is left, and lends from others then: for another step. Says
+    /// whether that is so.
+    pub fn clear(&mut self) -> bool {
+        let Some(shared) = Arc::get_mut(&mut self.shared) else { return false };
+        shared.part();
+        true
+    }
+
     /// From now on the segments of this arena are never used again. They are let go when its loans and payloads are
     /// gone. Whatever is lent later is other memory. This is for a peer that may READ them, nobody knows for how long
     /// ([`Link::revoke`](crate::Link::revoke) failed).
@@ -153,6 +162,13 @@ fn check_align(align: usize) -> Result<usize, MemoryError> {
 
 impl Drop for ArenaShared {
     fn drop(&mut self) {
+        self.part();
+    }
+}
+
+impl ArenaShared {
+    /// Parts with the segments, as is right for them.
+    fn part(&mut self) {
         let state = std::mem::take(&mut *lock(&self.state));
         self.pool.learn_small_bytes(state.small_bytes());
         if state.withheld {

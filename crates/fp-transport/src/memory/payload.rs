@@ -23,26 +23,21 @@ pub struct Location {
 /// When the last clone is dropped the memory goes back to where it came from.
 #[derive(Clone)]
 pub struct Payload {
-    hold: Arc<Hold>,
-    start: usize,
-    len: usize,
-}
-
-struct Hold {
     pointer: NonNull<u8>,
+    len: usize,
     location: Option<Location>,
-    /// Dropped last; what its drop does is the release.
-    _owner: Owner,
+    /// What its last drop does is the release.
+    owner: Owner,
 }
 
-/// An arena, or what the application gave.
+/// An arena, a mapping, or what the application gave.
 type Owner = Arc<dyn Any + Send + Sync>;
 
 // SAFETY: the bytes behind the pointer are never written while a Payload exists, and every owner is Send. `PoolMemory`
 // gave up its exclusive access in `freeze`, and an application's owner is only borrowed shared.
-unsafe impl Send for Hold {}
+unsafe impl Send for Payload {}
 // SAFETY: as above; shared access reads only, and every owner is Sync.
-unsafe impl Sync for Hold {}
+unsafe impl Sync for Payload {}
 
 impl Payload {
     /// Bytes of an owner of the application's own, without a copy; the drop of `owner` is the release. A slice that
@@ -56,14 +51,14 @@ impl Payload {
 
     /// `pointer` is valid for `len` bytes and no longer written to while `owner` lives.
     pub(super) fn new(pointer: NonNull<u8>, len: usize, location: Option<Location>, owner: Owner) -> Payload {
-        Payload { hold: Arc::new(Hold { pointer, location, _owner: owner }), start: 0, len }
+        Payload { pointer, len, location, owner }
     }
 
     /// The bytes.
     pub fn as_slice(&self) -> &[u8] {
-        // SAFETY: `start + len` is within the owner's bytes by construction (`slice` checks). The owner is alive as
-        // long as `self.hold`, and nobody writes to the bytes (see Send).
-        unsafe { std::slice::from_raw_parts(self.hold.pointer.as_ptr().add(self.start), self.len) }
+        // SAFETY: `len` bytes from `pointer` on are the owner's by construction (`slice` checks). The owner lives as long
+        // as `self.owner`, and nobody writes to the bytes (see Send).
+        unsafe { std::slice::from_raw_parts(self.pointer.as_ptr(), self.len) }
     }
 
     /// Number of bytes.
@@ -78,8 +73,7 @@ impl Payload {
 
     /// Where a peer finds the bytes, if they lie in a shareable segment.
     pub fn location(&self) -> Option<Location> {
-        let whole = self.hold.location?;
-        Some(Location { offset: whole.offset + self.start as u64, len: self.len as u64, ..whole })
+        self.location
     }
 
     /// A part of the bytes, sharing the owner. `None` if `range` is not within them.
@@ -87,8 +81,12 @@ impl Payload {
         if range.start > range.end || range.end > self.len {
             return None;
         }
-        let (start, len) = (self.start + range.start, range.end - range.start);
-        Some(Payload { hold: Arc::clone(&self.hold), start, len })
+        let (start, len) = (range.start, range.end - range.start);
+        let part =
+            |whole: Location| Location { offset: whole.offset + start as u64, len: len as u64, ..whole };
+        // SAFETY: `start` is within the owner's bytes, or just behind them.
+        let pointer = unsafe { self.pointer.add(start) };
+        Some(Payload { pointer, len, location: self.location.map(part), owner: Arc::clone(&self.owner) })
     }
 }
 

@@ -3,10 +3,12 @@
 
 use super::error::MemoryError;
 use super::memory_map::Mapping;
+use super::payload::Payload;
 use super::segment::SEALS;
 use rustix::fs::{fcntl_get_seals, fstat};
 use std::fmt;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -101,6 +103,14 @@ pub struct MappedSlice {
     mapping: Arc<Mapping>,
     offset: usize,
     len: usize,
+}
+
+impl MappedSlice {
+    /// The same as a payload, which keeps the mapping alive.
+    pub fn into_payload(self) -> Payload {
+        let pointer = NonNull::from(self.as_ref()).cast::<u8>();
+        Payload::new(pointer, self.len, None, self.mapping)
+    }
 }
 
 impl AsRef<[u8]> for MappedSlice {

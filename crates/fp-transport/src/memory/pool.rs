@@ -294,7 +294,7 @@ impl PoolShared {
         }
     }
 
-    pub(super) fn give_back(&self, segments: Vec<Segment>) {
+    pub(super) fn give_back(&self, segments: impl IntoIterator<Item = Segment>) {
         lock(&self.state).kept.extend(segments);
     }
 
@@ -307,7 +307,8 @@ impl PoolShared {
         drop(parted); // registrations end here: not under the lock
     }
 
-    pub(super) fn park(&self, segments: Vec<Segment>, watch: Vec<ProcessWatch>) {
+    pub(super) fn park(&self, segments: impl IntoIterator<Item = Segment>, watch: Vec<ProcessWatch>) {
+        let segments = segments.into_iter().collect();
         lock(&self.state).retired.push(Retired { segments, watch });
     }
 }

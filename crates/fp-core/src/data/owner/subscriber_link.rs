@@ -5,7 +5,7 @@
 
 use crate::data::owner::block::StoredBlock;
 use fp_proto::access::Denial;
-use fp_proto::data::{DataMessage, EAGER_BYTES, PlacedBlock, WantedVariable};
+use fp_proto::data::{DataMessage, EAGER_BYTES, PlacedBlock, PlacedBlocks, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
 use fp_types::{StepId, SubscriptionId};
@@ -95,18 +95,13 @@ impl SubscriberLink {
         &mut self,
         step: StepId,
         request: Option<u64>,
-        placed: Vec<PlacedBlock>,
+        mut placed: PlacedBlocks,
     ) -> Result<(), LinkError> {
-        let (mut blocks, mut len_bytes) = (Vec::with_capacity(1), 0);
-        for block in placed {
-            len_bytes += placed_bytes(&block);
-            if len_bytes > LIMIT_PLACED_BYTES && !blocks.is_empty() {
-                self.tell(DataMessage::Placed { step, request: None, blocks: std::mem::take(&mut blocks) })?;
-                len_bytes = placed_bytes(&block);
-            }
-            blocks.push(block);
+        while let Some(rest) = split_off(&mut placed) {
+            let blocks = std::mem::replace(&mut placed, rest);
+            self.tell(DataMessage::Placed { step, request: None, blocks })?;
         }
-        self.tell(DataMessage::Placed { step, request, blocks })?;
+        self.tell(DataMessage::Placed { step, request, blocks: placed })?;
         if request.is_none() {
             self.placed = Some(step);
         }
@@ -268,6 +263,17 @@ impl SubscriberLink {
     }
 }
 
+/// Takes those off that do not fit into one message with the first ones; `None` if all fit.
+fn split_off(placed: &mut PlacedBlocks) -> Option<PlacedBlocks> {
+    let mut len_bytes = 0;
+    let exceeds = |block: &PlacedBlock| {
+        len_bytes += placed_bytes(block);
+        len_bytes > LIMIT_PLACED_BYTES
+    };
+    let fitting = placed.iter().position(exceeds)?.max(1);
+    (fitting < placed.len()).then(|| placed.drain(fitting..).collect())
+}
+
 /// Bytes that a placement takes in a message, at most.
 fn placed_bytes(block: &PlacedBlock) -> usize {
     block.variable.len() + block.place.inline_len_bytes() + 64 + 2 * 9 * fp_types::MAX_DIMS
@@ -283,10 +289,10 @@ mod tests {
         let inline = |len_bytes: usize| Place::Inline { bytes: vec![1; len_bytes] };
         let far = Place::Segment { segment: u64::MAX, offset: u64::MAX, len: u64::MAX };
         for place in [inline(0), inline(5000), far, Place::Inproc { key: u128::MAX }] {
-            let block = PlacedBlock { variable: "x".repeat(200), block: u32::MAX, place };
+            let block = PlacedBlock { variable: "x".repeat(200).into(), block: u32::MAX, place };
             let len_bytes =
                 |blocks| DataMessage::Placed { step: StepId(0), request: None, blocks }.encode().len();
-            let taken = len_bytes(vec![block.clone()]) - len_bytes(Vec::new());
+            let taken = len_bytes([block.clone()].into()) - len_bytes(PlacedBlocks::new());
             let known = placed_bytes(&block);
             assert!((taken..=2 * taken + 256).contains(&known), "{known} are known of {taken} bytes");
         }

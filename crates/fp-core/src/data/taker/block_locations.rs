@@ -31,15 +31,15 @@ impl<T> Default for BlockLocations<T> {
 
 impl<T: Clone> BlockLocations<T> {
     /// Adds what one message says of a step. Of a block that is known already the latest counts.
-    pub(crate) fn add(&mut self, step: StepId, blocks: impl IntoIterator<Item = (String, u32, T)>) {
+    pub(crate) fn add(&mut self, step: StepId, blocks: impl IntoIterator<Item = (impl AsRef<str>, u32, T)>) {
         let spare = &mut self.spare;
         let known = self.steps.get_or_insert_with(step, || std::mem::take(spare));
         for (variable, number, what) in blocks {
-            match known.get_mut(&variable) {
+            match known.get_mut(variable.as_ref()) {
                 Some(of) => of.add(number, what),
                 None => {
                     let of = VariableBlocks { blocks: vec![(number, what)], is_in_order: true };
-                    known.insert(variable, of);
+                    known.insert(variable.as_ref().to_owned(), of);
                 }
             }
         }

@@ -6,7 +6,8 @@ use crate::data::taker::block_locations::BlockLocations;
 use crate::data::taker::owner_wait::Patience;
 use crate::value::counters::Counters;
 use fp_proto::access::Denial;
-use fp_proto::data::{BlockPart, DataMessage, GoneReason, Place, WantedVariable};
+use fp_proto::data::{BlockPart, DataMessage, GoneReason, Place, PlacedBlocks, WantedVariable};
+use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transport::memory::MapOptions;
 use fp_transport::{
@@ -251,11 +252,11 @@ impl OwnerLink {
         &mut self,
         step: StepId,
         request: Option<u64>,
-        blocks: Vec<fp_proto::data::PlacedBlock>,
+        blocks: PlacedBlocks,
     ) -> Result<Heard, OwnerError> {
         // An answer to a question that was settled otherwise is no more than a hint.
         let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
-        let (mut placed, mut remote) = (Vec::with_capacity(blocks.len()), Vec::new());
+        let (mut placed, mut remote) = (Few::new(), Vec::new());
         for block in blocks {
             if let Some(place) = self.remote_place(&block.place)? {
                 remote.push((block.variable, block.block, place));
@@ -314,7 +315,7 @@ impl OwnerLink {
                     .ok_or_else(|| OwnerError::Misbehaved(format!("segment {segment} was not announced")))?;
                 let slice =
                     known.slice(offset, len).map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
-                Ok(Some(Payload::from_owner(slice)))
+                Ok(Some(slice.into_payload()))
             }
         }
     }

@@ -1,13 +1,12 @@
 //! What a rank has of the variables from which something is derived: global arrays in place, rows of its own, numbers.
 
 use crate::publisher::open_step::OpenStep;
-use crate::publisher::put::Put;
 use crate::session::derive_failure::Failure;
 use crate::session::deriver::Known;
 use crate::value::derivation_inputs::{Part, StackedRows, extent, together};
 use fp_transform::{Array, Block, DeriveError};
 use fp_types::record::ElementForm;
-use fp_types::{ArrayKind, Dims, MemoryOrder, Region, Shape};
+use fp_types::{ArrayKind, Dims, MemoryOrder, Region, Shape, VariablePut};
 use std::sync::Arc;
 
 /// What a rank has of the variables of a derivation.
@@ -23,7 +22,7 @@ impl OpenStep {
     pub(crate) fn inputs_of(&self, known: &Known) -> Result<Option<Inputs>, Failure> {
         let names = known.derivation.inputs();
         let is_array =
-            |name: &&String| self.puts.get(*name).is_some_and(|put| put.def.kind != ArrayKind::Scalar);
+            |name: &&String| self.puts.get(name).is_some_and(|put| put.def.kind != ArrayKind::Scalar);
         let Some(present) = names.iter().find(is_array) else { return Ok(None) };
         let (mut arrays, mut defs) = (Vec::with_capacity(names.len()), Vec::with_capacity(names.len()));
         for name in names {
@@ -48,14 +47,14 @@ impl OpenStep {
     }
 
     /// The value of a scalar, as this rank put it.
-    fn input_value(&self, name: &str, put: &Put) -> Result<Option<Array>, Failure> {
+    fn input_value(&self, name: &str, put: &VariablePut) -> Result<Option<Array>, Failure> {
         let Some(value) = self.values.iter().find(|value| value.name == name) else { return Ok(None) };
         let (shape, order) = (Shape::scalar(), MemoryOrder::RowMajor);
         Ok(Some(Array::whole(put.def.dtype, shape, order, value.bytes.clone())?))
     }
 
     /// The blocks of a variable, as they were put.
-    fn input_blocks(&self, name: &str, put: &Put) -> Result<Vec<Block>, DeriveError> {
+    fn input_blocks(&self, name: &str, put: &VariablePut) -> Result<Vec<Block>, DeriveError> {
         let form = ElementForm::native(put.def.dtype);
         let blocks = self.deriving.blocks_of(name);
         blocks
@@ -64,7 +63,7 @@ impl OpenStep {
     }
 
     /// The rows that this rank put, one put after another.
-    fn input_rows(&self, name: &str, put: &Put, dim: usize) -> Result<Option<Array>, Failure> {
+    fn input_rows(&self, name: &str, put: &VariablePut, dim: usize) -> Result<Option<Array>, Failure> {
         let form = ElementForm::native(put.def.dtype);
         let (mut blocks, mut rows) = (Vec::new(), StackedRows::new(dim));
         for (region, payload) in self.deriving.blocks_of(name) {

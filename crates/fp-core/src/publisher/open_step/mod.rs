@@ -12,19 +12,18 @@ use crate::error::PutError;
 use crate::error::misuse::Misuse;
 use crate::publisher::open_step::derive::StepDerivations;
 use crate::publisher::open_step::transform::StepTransforms;
-use crate::publisher::put::Put;
 use crate::session::derive_budget::StepBudget;
 use crate::session::publisher::PublisherSession;
 use crate::value::bool_check;
 use crate::value::bool_check::goes_with;
 use crate::value::counters::Counters;
 use crate::value::element::Element;
+use crate::value::puts::Puts;
 use crate::value::variable::Variable;
 use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::ScalarValue;
 use fp_transport::{Arena, Payload, PoolMemory};
-use fp_types::{ArrayKind, Contribution, Dims, Dtype, Rank, Region, StepId, VariablePut};
-use std::collections::BTreeMap;
+use fp_types::{ArrayKind, Dims, Dtype, Rank, Region, StepId, VariablePut};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
@@ -39,7 +38,7 @@ pub(crate) struct OpenStep {
     pub(crate) sending: StepTransforms,
     /// The time that both may take.
     pub(crate) budget: StepBudget,
-    pub(crate) puts: BTreeMap<String, Box<Put>>,
+    pub(crate) puts: Puts,
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) promised: Vec<String>,
     /// Why the first put that failed did.
@@ -61,6 +60,7 @@ impl OpenStep {
         };
         let sending = StepTransforms::new(&begun.requests);
         let deriving = StepDerivations::new(&shared, &begun.requests);
+        let puts = std::mem::take(&mut *shared.lock_spare_puts());
         let asked = sending.names().chain(deriving.names()).collect();
         Self {
             budget: shared.deriver.budget.begin((Instant::now(), begun.step.0), &asked),
@@ -70,7 +70,7 @@ impl OpenStep {
             limit_bytes: shared.server.room.step_limit_bytes(),
             kept,
             arena,
-            puts: BTreeMap::new(),
+            puts,
             values: Vec::new(),
             promised: Vec::new(),
             failed: OnceLock::new(),
@@ -138,15 +138,6 @@ impl OpenStep {
         } else {
             Misuse::Command(error)
         })
-    }
-
-    pub(crate) fn contribution(&mut self) -> Contribution {
-        let puts = std::mem::take(&mut self.puts).into_values();
-        let put = |put: Box<Put>| {
-            let Put { def, shape, blocks, bytes, .. } = *put;
-            VariablePut { def, shape, blocks, bytes }
-        };
-        Contribution { variables: puts.map(put).collect() }
     }
 
     pub(crate) fn rank(&self) -> Rank {
@@ -239,13 +230,13 @@ impl OpenStep {
         &self,
         variable: &Variable,
         region: &Region,
-        known: &Put,
+        known: &VariablePut,
     ) -> Result<(), PutError> {
         let what = if known.def != variable.def || known.shape.is_some_and(|shape| shape != variable.shape) {
             "its definition differs from that of an earlier put of this step"
         } else if variable.def.kind.is_scalar() {
             "its value was put already"
-        } else if variable.def.kind == ArrayKind::GlobalArray && known.has(region) {
+        } else if variable.def.kind == ArrayKind::GlobalArray && self.puts.has(known, region) {
             "this region was put already"
         } else {
             return Ok(());
@@ -347,18 +338,17 @@ impl OpenStep {
             None => (0, 0),
         };
         self.check_bound(bytes)?;
-        let put = match self.puts.get_mut(variable.name()) {
-            Some(put) if put.def.origin == variable.def.origin => put,
-            Some(_) => return Err(self.two_origins(variable)),
-            None => self.puts.entry(variable.name().to_owned()).or_insert_with(|| Put::of(variable)),
-        };
+        let put = self.puts.of(variable);
+        if put.def.origin != variable.def.origin {
+            return Err(self.two_origins(variable));
+        }
+        let (def, index) = (put.def.clone(), u32::try_from(put.blocks.len()).unwrap_or(u32::MAX));
         self.len_bytes += bytes;
         self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
-        let index = u32::try_from(put.blocks.len()).unwrap_or(u32::MAX);
-        put.add(region);
-        put.bytes += region.element_count() * variable.def.element_bytes().unwrap_or(1) as u64;
+        let element_bytes = variable.def.element_bytes().unwrap_or(1) as u64;
+        self.puts.add(variable, region, region.element_count() * element_bytes);
         if let Some(bytes) = block {
-            let block = StoredBlock { def: put.def.clone(), index, region: *region, bytes };
+            let block = StoredBlock { def, index, region: *region, bytes };
             let counter = &self.shared.counters.payload_bytes;
             Counters::add(counter, usize::try_from(block.len_bytes()).unwrap_or(usize::MAX));
             self.shared.server.store(self.step, block);
@@ -382,6 +372,9 @@ impl OpenStep {
 
 impl Drop for OpenStep {
     fn drop(&mut self) {
+        let mut puts = std::mem::take(&mut self.puts);
+        puts.clear();
+        *self.shared.lock_spare_puts() = puts;
         if !self.left && !self.shared.endpoint.is_forked() {
             let (stream, step) = (&self.shared.stream, self.step);
             tracing::warn!(%stream, %step, "the step was given up before its end: nobody gets it");

@@ -1,6 +1,6 @@
 //! The variables from which a step's derived ones are made: what they are, how many rows each rank has, and all elements.
 
-use crate::data::taker::fetch::job::Get;
+use crate::data::taker::fetch::job::{Get, Gets};
 use crate::data::taker::fetch_plan::{FetchPlan, names};
 use crate::error::ReadError;
 use crate::session::derived_variables::DerivedRequest;
@@ -194,7 +194,7 @@ pub(crate) fn all_here(
     let plans: Vec<&Arc<FetchPlan>> = places.iter().flat_map(|place| &place.plans).collect();
     let mut elements: Vec<Vec<u8>> = plans.iter().map(|planned| vec![0; len(planned)]).collect();
     let gets = plans.iter().map(|planned| Arc::clone(planned)).zip(&mut elements);
-    let gets = gets.map(|(planned, elements)| Get::new(planned, &mut elements[..])).collect();
+    let gets: Gets<'_> = gets.map(|(planned, elements)| Get::new(planned, &mut elements[..])).collect();
     fill::fill_all(held, gets, deadline.into())?;
     let mut elements = elements.into_iter();
     let array = |(entry, place): (&&TableEntry, Places)| {

@@ -1,6 +1,6 @@
 //! What every rank put of a local array of bytes: parts of derived variables, and texts about failures.
 
-use crate::data::taker::fetch::job::Get;
+use crate::data::taker::fetch::job::{Get, Gets};
 use crate::error::ReadError;
 use crate::session::derived_variables::PartsKey;
 use crate::step::held::HeldStep;
@@ -35,7 +35,7 @@ pub(crate) fn parts(
     let mut parts: Vec<Vec<u8>> =
         plans.iter().map(|planned| vec![0; planned.len_bytes().unwrap_or(usize::MAX)]).collect();
     let gets = plans.into_iter().zip(&mut parts);
-    let gets = gets.map(|(planned, part)| Get::new(planned, &mut part[..])).collect();
+    let gets: Gets<'_> = gets.map(|(planned, part)| Get::new(planned, &mut part[..])).collect();
     fill::fill_all(held, gets, deadline.into())?;
     Ok(blocks.iter().map(|block| block.rank).zip(parts).collect())
 }

@@ -17,7 +17,7 @@ fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
     let mut known = Subscription::new(spec("a", b"old"), Some(StepId(0)));
     known.ended = Some(StepId(1));
     ledger.subscriptions.insert(id, known);
-    let step = ledger.begin(Moment::ZERO, BTreeSet::from([id]), Vec::new(), Vec::new());
+    let step = ledger.begin(Moment::ZERO, Few::from_slice(&[id]), Vec::new(), Vec::new());
     ledger.forget_ended();
     assert!(ledger.subscriptions.contains_key(&id), "step 0 is still to be reported for it");
     ledger.settle(step);
@@ -33,11 +33,11 @@ fn what_is_asked_for_is_told_once_with_how_many_ask() {
     for (id, spec) in ids.into_iter().zip(specs) {
         ledger.subscriptions.insert(id, Subscription::new(spec, Some(StepId(0))));
     }
-    assert_eq!(ledger.requests(&BTreeSet::from(ids)), [(Arc::new(request(b"one")), 2)]);
-    assert_eq!(ledger.requests(&BTreeSet::from([ids[2]])), []);
+    assert_eq!(ledger.requests(&ids), [(Arc::new(request(b"one")), 2)]);
+    assert_eq!(ledger.requests(&[ids[2]]), []);
     // What it asks for no more it asks for until that is agreed.
     ledger.subscriptions.get_mut(&ids[0]).expect("known").reselect(SubscriptionSpec::default());
-    assert_eq!(ledger.requests(&BTreeSet::from([ids[0]])), [(Arc::new(request(b"one")), 1)]);
+    assert_eq!(ledger.requests(&[ids[0]]), [(Arc::new(request(b"one")), 1)]);
 }
 
 /// A reserve, a lossless subscription and a lossy one, and three steps that begin one after the other: for all, for
@@ -99,7 +99,7 @@ fn a_step_is_freed_once_when_nobody_needs_it_and_is_retired_if_one_was_cut_off()
     assert!(freed.step == none && !freed.retire);
     assert!(ledger.let_go(every, open, false).is_none() && ledger.let_go(lossy, open, false).is_none());
     assert!(ledger.review(open).is_none(), "a step that is open is not freed");
-    let unstored = ledger.begin(Moment::ZERO, BTreeSet::new(), vec![every], Vec::new());
+    let unstored = ledger.begin(Moment::ZERO, Few::new(), vec![every], Vec::new());
     ledger.steps.get_mut(&unstored).expect("begun").stage = Stage::Ended;
     assert!(ledger.review(unstored).is_none(), "nothing is stored of it");
 }
@@ -129,7 +129,7 @@ fn a_step_is_remembered_until_nothing_is_left_to_say_of_it() {
     // Of what nobody asks for nothing has to be decided, unless a change under way may make somebody ask.
     ledger.subscriptions.clear();
     for (change, is_left) in [(None, false), (Some(ChangeId(3)), true)] {
-        let step = ledger.begin(Moment::ZERO, BTreeSet::new(), Vec::new(), change.into_iter().collect());
+        let step = ledger.begin(Moment::ZERO, Few::new(), Vec::new(), change.into_iter().collect());
         ledger.steps.get_mut(&step).expect("begun").stage = Stage::Ended;
         assert!(ledger.review(step).is_none());
         assert_eq!(ledger.steps.contains_key(&step), is_left, "{change:?}");
@@ -140,9 +140,9 @@ fn a_step_is_remembered_until_nothing_is_left_to_say_of_it() {
 fn until_a_change_is_agreed_both_are_wanted() {
     let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
     ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
-    let kept = BTreeSet::from([id]);
+    let kept = Few::from_slice(&[id]);
     let derived = |ledger: &Ledger| {
-        let all = ledger.requests(&BTreeSet::from([id]));
+        let all = ledger.requests(&[id]);
         all.iter().map(|(request, count)| (Request::clone(request), *count)).collect::<Vec<_>>()
     };
     let (old, new) = ((request(b"old"), 1), (request(b"new"), 1));

@@ -6,7 +6,7 @@ use fp_proto::access::{Action, Denial};
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::data::{
     BlockPart, DataMessage, GoneReason, MadeBlock, NamedType, OfferedTransform, Place, PlacedBlock,
-    TransformOutcome, WantedVariable,
+    PlacedBlocks, TransformOutcome, WantedVariable,
 };
 use fp_proto::message::{
     Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
@@ -106,7 +106,7 @@ fn report() -> ReadyReport {
     let put = VariablePut { def: def.into(), shape, blocks: vec![region()], bytes: 9600 };
     ReadyReport {
         abandoned: Some(RANK),
-        not_kept: vec![SUBSCRIPTION],
+        not_kept: [SUBSCRIPTION].into_iter().collect(),
         changed: [301, 299].map(Rank).into_iter().fold(
             of(RANK, std::slice::from_ref(&put)),
             |mut all, rank| {
@@ -128,9 +128,9 @@ fn log() -> Vec<Decision> {
         prepare(ChangeKind::Remove),
         prepare(ChangeKind::Update(SubscriptionSpec::default())),
         Decision::Start { change: CHANGE, first: STEP, reserved: vec![StepId(1)], reserve_from: StepId(2) },
-        Decision::Decided { step: STEP, table: Some(TABLE), kept: vec![SUBSCRIPTION] },
+        Decision::Decided { step: STEP, table: Some(TABLE), kept: [SUBSCRIPTION].into_iter().collect() },
         Decision::Assigned { subscription: SUBSCRIPTION, member: MEMBER, step: STEP },
-        Decision::Released { subscription: SUBSCRIPTION, steps: vec![STEP], retire: true },
+        Decision::Released { subscription: SUBSCRIPTION, steps: [STEP].into_iter().collect(), retire: true },
         Decision::Lagging { step: STEP, rank: RANK },
         Decision::Lost { rank: RANK, reason: LossReason::Silent { silence: Duration::from_secs(10) } },
         Decision::Closed,
@@ -326,13 +326,13 @@ fn pieces() -> Vec<BlockPart> {
     parts.map(|part| BlockPart { variable: "T".to_owned(), block: 2, part }).into()
 }
 
-fn placed() -> Vec<PlacedBlock> {
+fn placed() -> PlacedBlocks {
     let places = [
         Place::Segment { segment: 1 << 50, offset: 4096, len: 9600 },
         Place::Inproc { key: 1 << 100 },
         Place::Inline { bytes: vec![8, 9] },
     ];
-    places.map(|place| PlacedBlock { variable: "T".to_owned(), block: 2, place }).into()
+    places.map(|place| PlacedBlock { variable: "T".into(), block: 2, place }).into_iter().collect()
 }
 
 /// Every message of the data plane.
@@ -350,7 +350,7 @@ pub(crate) fn data() -> Vec<DataMessage> {
         DataMessage::SegmentIs { segment: 1 << 50, len: 1 << 27 },
         DataMessage::SegmentGone { segment: 1 << 50 },
         DataMessage::Placed { step: STEP, request: None, blocks: placed() },
-        DataMessage::Placed { step: STEP, request: Some(11), blocks: Vec::new() },
+        DataMessage::Placed { step: STEP, request: Some(11), blocks: PlacedBlocks::new() },
         DataMessage::Pieces { request: 11, step: STEP },
         DataMessage::Pushed { step: STEP, pieces: pieces() },
     ];

@@ -25,7 +25,7 @@ impl Oracle {
         own.waits = None;
         own.wait_ends(now);
         own.steps.push(RankStep {
-            kept: begun.kept.clone(),
+            kept: begun.kept.to_vec(),
             said: None,
             abandoned: false,
             stored: BTreeSet::new(),

@@ -113,7 +113,7 @@ impl World {
     }
 
     fn send(&mut self, slot: SlotId, to: PeerId, message: &Message) {
-        let mut bytes = codec::encode(message);
+        let mut bytes = codec::encode(message).into_vec();
         if self.falsifies(Falsification::MessageCut) {
             bytes.pop();
         }

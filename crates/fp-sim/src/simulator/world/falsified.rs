@@ -8,6 +8,7 @@ use fp_proto::commands::{Begin, BegunStep, CommandError};
 use fp_proto::config::ContactText;
 use fp_proto::effect::{DisconnectReason, Effect};
 use fp_proto::event::{CloseOutcome, Event, MemberEnd, OpenFailure, OpenWait};
+use fp_proto::few::Few;
 use fp_proto::message::{MemberId, Message};
 use fp_proto::outcome::EndReason;
 use fp_proto::status::report::{NoAnswer, StatusReport, Unanswered};
@@ -105,7 +106,7 @@ impl World {
                 Ok(Begin::Started(BegunStep { step: StepId(begun.step.0 + 1), ..begun }))
             }
             (Falsification::BegunForNobody, Ok(Begin::Started(begun))) => {
-                Ok(Begin::Started(BegunStep { kept: Vec::new(), ..begun }))
+                Ok(Begin::Started(BegunStep { kept: Few::new(), ..begun }))
             }
             (Falsification::BeginRefused, Ok(Begin::Started(_))) => Err(CommandError::Closed),
             (Falsification::EndlessWait, Ok(Begin::Wait { reason, .. })) => {

@@ -91,7 +91,7 @@ impl World {
         };
         observer.open.insert(request, AskedStatus { at: now, scope });
         self.oracle.traffic.status_questions += 1;
-        let bytes = codec::encode(&Message::AskStatus { request, scope, patience_ms });
+        let bytes = codec::encode(&Message::AskStatus { request, scope, patience_ms }).into_vec();
         if let Some(at) = self.network.send(now, link, 0) {
             self.queue.push(at, Due::Message { link, side: 1, bytes });
         }

@@ -213,7 +213,7 @@ impl World {
         self.input(target, crate::simulator::machine::Input::Accepted(peer, host));
         for message in insults(pick) {
             if let Some(at) = self.network.send(self.now, link, 0) {
-                let bytes = fp_proto::codec::encode(&message);
+                let bytes = fp_proto::codec::encode(&message).into_vec();
                 self.queue.push(at, Due::Message { link, side: 1, bytes });
             }
         }

@@ -6,6 +6,7 @@ use super::receiver::Taken;
 use super::receiving_end::ReceivingEnd;
 use super::sending_end::SendingEnd;
 use super::words::{Word, Words};
+use crate::head::Head;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, fence};
 use std::sync::atomic::Ordering;
@@ -76,7 +77,7 @@ fn frames_come_whole_and_in_their_order() {
                 }
             }
         });
-        let mut into = Vec::new();
+        let mut into = Head::new();
         for number in 0..FRAMES {
             while receiver.take(&mut into).expect("the sender is honest") == Taken::Nothing {
                 loom::thread::yield_now();
@@ -115,9 +116,9 @@ fn a_bell_is_rung_again_for_what_comes_after_all_was_read() {
             assert!(sender.try_send(&frame(1)).expect("the receiver is honest"), "there is room");
             sender.wants_bell().expect("the receiver is honest")
         });
-        let mut into = Vec::new();
+        let mut into = Head::new();
         let first = receiver.take(&mut into).expect("the sender is honest");
-        assert_eq!((first, into.as_slice()), (Taken::Frame, frame(0).as_slice()));
+        assert_eq!((first, &into[..]), (Taken::Frame, frame(0).as_slice()));
         let sleeps = receiver.is_empty_for_sure().expect("the sender is honest");
         let is_rung = sending.join().expect("it ends");
         assert!(!sleeps || is_rung, "it sleeps, and nobody wakes it");

@@ -5,6 +5,7 @@ use super::super::peer_segment::{MapOptions, MappedSegment};
 use super::super::segment::sealed_memfd;
 use super::receiving_end::ReceivingEnd;
 use super::{RingError, data, malformed};
+use crate::head::Head;
 use crate::page::PAGE_BYTES;
 use rustix::fs::fstat;
 use std::os::fd::OwnedFd;
@@ -64,7 +65,7 @@ impl RingReceiver {
     ///
     /// # Errors
     /// [`RingError::Malformed`].
-    pub fn take(&mut self, into: &mut Vec<u8>) -> Result<Taken, RingError> {
+    pub fn take(&mut self, into: &mut Head) -> Result<Taken, RingError> {
         self.end.take(into)
     }
 

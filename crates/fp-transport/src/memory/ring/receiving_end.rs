@@ -3,6 +3,7 @@
 use super::receiver::Taken;
 use super::words::{Word, Words};
 use super::{RingError, control, data, frame_limit_bytes, frame_words, malformed, parts};
+use crate::head::Head;
 use std::sync::atomic::Ordering;
 
 /// The state of an end that takes frames out.
@@ -35,7 +36,7 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
     ///
     /// # Errors
     /// [`RingError::Malformed`].
-    pub(super) fn take(&mut self, into: &mut Vec<u8>) -> Result<Taken, RingError> {
+    pub(super) fn take(&mut self, into: &mut Head) -> Result<Taken, RingError> {
         if !self.has_frame()? {
             return Ok(Taken::Nothing);
         }
@@ -100,10 +101,9 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
         }
     }
 
-    fn load(&self, len_bytes: u64, into: &mut Vec<u8>) {
+    fn load(&self, len_bytes: u64, into: &mut Head) {
         let count = (frame_words(len_bytes) - 1) as usize;
-        into.clear();
-        into.resize(count * 8, 0);
+        *into = Head::zeros(count * 8);
         let (before, after) = parts(self.data.words(), self.capacity_words, self.tail + 1, count);
         let (chunks, _) = into.as_chunks_mut::<8>();
         let (first, second) = chunks.split_at_mut(before.len());

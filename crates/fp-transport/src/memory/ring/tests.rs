@@ -3,6 +3,7 @@
 use super::super::memory_map::Mapping;
 use super::super::segment::{Segment, sealed_memfd};
 use super::*;
+use crate::head::Head;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use std::os::fd::AsFd;
@@ -19,7 +20,7 @@ fn frames_and_marks_arrive_in_order() {
     assert!(sender.try_send(b"early").expect("sound"));
     sender.leave();
     assert!(sender.try_send(b"").expect("sound"));
-    let mut frame = Vec::new();
+    let mut frame = Head::new();
     assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Frame);
     assert_eq!(frame, b"early");
     assert_eq!(receiver.take(&mut frame).expect("sound"), Taken::Leave);
@@ -36,7 +37,7 @@ fn a_full_ring_has_room_for_the_mark_of_leaving() {
     assert!(sender.try_send(&[]).expect("sound") && !sender.try_send(&[]).expect("sound"));
     assert!(!sender.has_half_its_room().expect("sound"));
     sender.leave();
-    let mut frame = Vec::new();
+    let mut frame = Head::new();
     let taken: Vec<Taken> = (0..5).map(|_| receiver.take(&mut frame).expect("sound")).collect();
     assert_eq!(taken, [Taken::Frame, Taken::Frame, Taken::Frame, Taken::Leave, Taken::Nothing]);
     assert!(sender.has_half_its_room().expect("sound"));
@@ -46,7 +47,7 @@ fn a_full_ring_has_room_for_the_mark_of_leaving() {
 #[test]
 fn the_bell_is_rung_once_for_what_one_look_finds() {
     let (mut sender, mut receiver) = pair(4096).expect("a ring");
-    let mut frame = Vec::new();
+    let mut frame = Head::new();
     assert!(sender.try_send(b"a").expect("sound") && !sender.wants_bell().expect("sound"), "nobody is armed");
     let watch = receiver.watch();
     receiver.arm(true);
@@ -84,7 +85,7 @@ fn many_frames_between_two_threads() {
         }
         sender
     });
-    let mut frame = Vec::new();
+    let mut frame = Head::new();
     for number in 0..FRAMES {
         while receiver.take(&mut frame).expect("sound") == Taken::Nothing {
             if receiver.is_empty_for_sure().expect("sound") {
@@ -126,7 +127,7 @@ proptest! {
     fn behaves_like_a_bounded_queue(steps in prop::collection::vec(prop::option::of(0usize..60), 1..200)) {
         let (mut sender, mut receiver) = pair(128).expect("a ring");
         let mut model: VecDeque<Vec<u8>> = VecDeque::new();
-        let mut frame = Vec::new();
+        let mut frame = Head::new();
         for (number, step) in steps.into_iter().enumerate() {
             match step {
                 Some(len) => {
@@ -157,7 +158,7 @@ proptest! {
         let sender = offer.accepted(control).expect("a control segment");
         let (words, head) = if take_small { (small, head % 40) } else { (words, head) };
         sender.scribble(head, &words);
-        let (mut frame, mut taken) = (Vec::new(), 0);
+        let (mut frame, mut taken) = (Head::new(), 0);
         while let Ok(Taken::Frame | Taken::Leave) = receiver.take(&mut frame) {
             taken += 1;
             prop_assert!(taken <= 16 && frame.len() <= 48);

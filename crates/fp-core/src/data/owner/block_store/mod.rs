@@ -22,16 +22,22 @@ use crate::records::types::Types;
 use crate::value::counters::Counters;
 use fp_proto::access::Denial;
 use fp_proto::data::{BlockPart, DataMessage, GoneReason};
+use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
+use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Steps that are gone and whose memory is kept for others, and blocks of each.
+const LIMIT_SPARE: usize = 16;
+const LIMIT_SPARE_BLOCKS: usize = 16;
 
 /// Runs at least this long are sent from where they lie; shorter ones are gathered first.
 const GATHER_BYTES: u64 = 4096;
@@ -39,23 +45,60 @@ const GATHER_BYTES: u64 = 4096;
 /// The blocks of one step.
 pub(crate) struct StoredStep {
     pub(crate) arena: Arena,
-    kept: Vec<SubscriptionId>,
+    kept: Few<SubscriptionId>,
     /// Those of them that hear nothing of it before it is assigned.
-    unjudged: Vec<SubscriptionId>,
+    unjudged: Few<SubscriptionId>,
     pub(crate) ended: bool,
     /// The members that have it.
-    assigned: Vec<MemberId>,
+    assigned: Few<MemberId>,
     pub(crate) blocks: Vec<StoredBlock>,
     /// Bytes of those that were made when somebody asked for them.
     pub(crate) made_bytes: u64,
     pub(crate) exported: BTreeMap<usize, InprocKey>,
     /// Processes that were told where its segments are.
-    pub(crate) seen: BTreeMap<u32, ProcessWatch>,
+    seen: Seen,
     /// What is dropped with it.
     beside: Vec<Box<dyn Any + Send + Sync>>,
 }
 
+/// Processes, each once.
+type Seen = SmallVec<[ProcessWatch; 2]>;
+
+/// A process was told where the segments of a step are.
+fn was_seen_by(seen: &mut Seen, watch: &ProcessWatch) {
+    if seen.iter().all(|known| known.pid() != watch.pid()) {
+        seen.push(watch.clone());
+    }
+}
+
 impl StoredStep {
+    /// A step of which nothing is stored yet.
+    fn new(arena: Arena) -> Self {
+        Self {
+            arena,
+            kept: Few::new(),
+            unjudged: Few::new(),
+            ended: false,
+            assigned: Few::new(),
+            blocks: Vec::new(),
+            made_bytes: 0,
+            exported: BTreeMap::new(),
+            seen: Seen::new(),
+            beside: Vec::new(),
+        }
+    }
+
+    /// Forgets all of it, but for memory that the next step can use; `None` where somebody still has its blocks.
+    fn cleared(mut self) -> Option<Self> {
+        self.blocks.clear();
+        self.beside.clear();
+        if self.blocks.capacity() > LIMIT_SPARE_BLOCKS || !self.arena.clear() {
+            return None;
+        }
+        let Self { arena, blocks, .. } = self;
+        Some(Self { blocks, ..Self::new(arena) })
+    }
+
     fn keeps(&self, want: &Want) -> bool {
         self.kept.binary_search(&want.subscription).is_ok()
     }
@@ -85,6 +128,8 @@ pub(crate) struct Inner {
     of_member: BTreeSet<(MemberId, u64)>,
     next_token: u64,
     pub(crate) makings: Makings,
+    /// Of steps that are gone: what the next ones take their memory from.
+    spare: Vec<StoredStep>,
 }
 
 /// Blocks and data links of one publisher rank.
@@ -154,24 +199,14 @@ impl BlockStore {
     pub(crate) fn begin(
         &self,
         step: StepId,
-        mut kept: Vec<SubscriptionId>,
-        unjudged: Vec<SubscriptionId>,
+        mut kept: Few<SubscriptionId>,
+        unjudged: Few<SubscriptionId>,
     ) -> Arena {
         kept.sort_unstable();
-        let arena = self.pool.arena();
-        let stored = StoredStep {
-            arena: arena.clone(),
-            kept,
-            unjudged,
-            ended: false,
-            assigned: Vec::new(),
-            blocks: Vec::with_capacity(1),
-            made_bytes: 0,
-            exported: BTreeMap::new(),
-            seen: BTreeMap::new(),
-            beside: Vec::new(),
-        };
-        self.lock().steps.insert(step, stored);
+        let mut inner = self.lock();
+        let stored = inner.spare.pop().unwrap_or_else(|| StoredStep::new(self.pool.arena()));
+        let arena = stored.arena.clone();
+        inner.steps.insert(step, StoredStep { kept, unjudged, ..stored });
         arena
     }
 

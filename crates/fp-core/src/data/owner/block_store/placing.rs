@@ -1,10 +1,11 @@
 //! Telling subscribers where blocks are: as a step ends, as they say what they want, and when they ask.
 
 use crate::data::owner::block::{BlockBytes, StoredBlock};
-use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::block_store::{BlockStore, Inner, StoredStep, was_seen_by};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
-use fp_proto::data::{EAGER_BYTES, GoneReason, Place, PlacedBlock};
+use fp_proto::data::{EAGER_BYTES, GoneReason, Place, PlacedBlock, PlacedBlocks};
+use fp_proto::few::Few;
 use fp_transport::memory::Location;
 use fp_transport::{Arena, LinkError, Payload, inproc};
 use fp_types::{StepId, StepMap};
@@ -68,7 +69,7 @@ impl BlockStore {
         chosen: &[usize],
         served: &mut SubscriberLink,
     ) -> Result<(), LinkError> {
-        let mut blocks = Vec::with_capacity(chosen.len());
+        let mut blocks = PlacedBlocks::with_capacity(chosen.len());
         let mut inline_bytes = 0;
         for &at in chosen {
             let Some(place) = self.place_of(stored, at, served, inline_bytes)? else {
@@ -76,7 +77,7 @@ impl BlockStore {
             };
             let Some(block) = stored.blocks.get(at) else { continue };
             inline_bytes += place.inline_len_bytes();
-            blocks.push(PlacedBlock { variable: block.def.name.clone(), block: block.index, place });
+            blocks.push(PlacedBlock { variable: (&*block.def.name).into(), block: block.index, place });
         }
         served.told_of(step);
         match served.send_placed(step, request, blocks) {
@@ -107,7 +108,7 @@ impl BlockStore {
         }
         let Some(location) = self.located(&stored.arena, block) else { return Ok(None) };
         if let Some(watch) = served.link.watch() {
-            stored.seen.entry(watch.pid()).or_insert_with(|| watch.clone());
+            was_seen_by(&mut stored.seen, watch);
         }
         if !self.announce(location.segment, served)? {
             // What is small needs no room but that of the message.
@@ -164,10 +165,10 @@ fn inline(payload: &Payload) -> Place {
 
 impl StoredStep {
     /// The blocks that this subscriber is told of without asking.
-    pub(crate) fn wanted_by(&self, served: &SubscriberLink) -> Vec<usize> {
+    pub(crate) fn wanted_by(&self, served: &SubscriberLink) -> Few<usize> {
         let kept = |want: &&Want| self.is_told_of(want);
         let Some(want) = served.want.as_ref().filter(kept).filter(|_| served.takes_hints()) else {
-            return Vec::new();
+            return Few::new();
         };
         let shares = served.is_placed_to();
         let wanted = |block: &StoredBlock| want.variables.iter().any(|wanted| wanted.name == block.def.name);

@@ -2,7 +2,7 @@
 
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made;
-use crate::data::owner::block_store::{BlockStore, Inner};
+use crate::data::owner::block_store::{BlockStore, Inner, LIMIT_SPARE, StoredStep};
 use fp_transport::inproc;
 use fp_types::StepId;
 
@@ -21,12 +21,23 @@ impl BlockStore {
         let len_bytes = stored.blocks.iter().map(StoredBlock::memory_bytes).sum();
         let made_bytes = stored.made_bytes;
         if retire {
-            stored.arena.retire(stored.seen.values().cloned().collect());
+            stored.arena.retire(stored.seen.to_vec());
         }
-        drop(stored);
+        if let Some(spare) = stored.cleared() {
+            self.keep_spare(spare);
+        }
         // Who waits for room is woken when all of it is there.
         self.pool.sweep();
         self.room.free(len_bytes, made_bytes);
+    }
+}
+
+impl BlockStore {
+    fn keep_spare(&self, spare: StoredStep) {
+        let mut inner = self.lock();
+        if inner.spare.len() < LIMIT_SPARE {
+            inner.spare.push(spare);
+        }
     }
 }
 
@@ -68,6 +79,7 @@ mod tests {
     use super::*;
     use crate::coordinator::DataServer;
     use crate::data::owner::block_store::testing::{link_of, server};
+    use fp_proto::few::Few;
     use fp_transport::Link;
     use fp_transport::link::Faults;
     use std::sync::Arc;
@@ -84,7 +96,7 @@ mod tests {
 
     /// A step with memory; whether the peer was told where it can READ it.
     fn begin(server: &BlockStore, step: u64, told: bool) {
-        let arena = server.begin(StepId(step), Vec::new(), Vec::new());
+        let arena = server.begin(StepId(step), Few::new(), Few::new());
         drop(arena.loan(LEN_BYTES, 64).expect("room"));
         if told {
             server.lock().links.values_mut().for_each(|served| served.may_read(StepId(step)));

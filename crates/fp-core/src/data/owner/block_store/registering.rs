@@ -139,7 +139,8 @@ mod tests {
     use crate::coordinator::DataServer;
     use crate::data::owner::block::{BlockBytes, StoredBlock};
     use crate::data::owner::block_store::testing::{link_of, server};
-    use fp_proto::data::{BlockPart, DataMessage, PlacedBlock, WantedVariable};
+    use fp_proto::data::{BlockPart, DataMessage, PlacedBlocks, WantedVariable};
+    use fp_proto::few::Few;
     use fp_proto::message::MemberId;
     use fp_transport::{Link, VerbsTrouble};
     use fp_types::{Dtype, Part, Region, SubscriptionId, VariableDef};
@@ -174,7 +175,7 @@ mod tests {
     }
 
     fn put(server: &BlockStore, step: u64) {
-        let arena = server.begin(StepId(step), vec![SUBSCRIPTION], Vec::new());
+        let arena = server.begin(StepId(step), [SUBSCRIPTION].into_iter().collect(), Few::new());
         let payload = arena.loan(LEN as usize, 64).expect("room").freeze();
         let region = Region::new([0], [LEN]).unwrap();
         let def = Arc::new(VariableDef::local_array("x", Dtype::U8, 1));
@@ -224,7 +225,7 @@ mod tests {
         }
     }
 
-    fn placed(peer: &mut Link) -> (StepId, Vec<PlacedBlock>) {
+    fn placed(peer: &mut Link) -> (StepId, PlacedBlocks) {
         let message = told(peer);
         let DataMessage::Placed { step, request: None, blocks } = message else { panic!("{message:?}") };
         (step, blocks)

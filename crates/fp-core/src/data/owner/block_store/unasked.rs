@@ -149,7 +149,7 @@ mod tests {
     /// A step that is over on this rank, kept for both subscriptions; one of them has a condition.
     fn end(server: &BlockStore, step: u64) {
         let step = StepId(step);
-        drop(server.begin(step, vec![ALL.0, SOME.0], vec![SOME.0]));
+        drop(server.begin(step, [ALL.0, SOME.0].into_iter().collect(), [SOME.0].into_iter().collect()));
         let def = VariableDef::local_array("x", Dtype::U8, 1).into();
         let region = Region::new([0], [3]).expect("a region");
         let payload = Payload::from_owner(vec![1, 2, 3]);

@@ -15,8 +15,10 @@ use crate::error::ReadError;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use fp_proto::data::DataMessage;
+use fp_proto::few::Few;
 use fp_transport::{Keys, LinkError};
 use fp_types::{Rank, VariableOrigin};
+use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +38,9 @@ impl<'a> Get<'a> {
     }
 }
 
+/// Arrays to be filled: one, as a rule.
+pub(crate) type Gets<'a> = SmallVec<[Get<'a>; 1]>;
+
 /// A piece that is still to come: which get, which piece of its plan.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Missing {
@@ -50,7 +55,7 @@ pub(crate) struct Errand {
     pub(crate) checked_out: bool,
     pub(crate) peer: Option<Box<OwnerLink>>,
     /// Rising.
-    pub(crate) missing: Vec<Missing>,
+    pub(crate) missing: Few<Missing>,
     /// The pieces of the request under way, in its order, which rises.
     asked: Vec<Missing>,
     pub(crate) request: Option<u64>,
@@ -65,9 +70,9 @@ pub(crate) struct Job<'s, 'g, 'd> {
     pub(crate) limit: Limit<'s>,
 }
 
-pub(crate) fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
+pub(crate) fn errands(gets: &[Get<'_>]) -> SmallVec<[Errand; 1]> {
     let pieces = |get: usize| gets[get].planned.plan.pieces.iter().enumerate().map(move |it| (get, it));
-    let mut all: Vec<(Rank, Missing)> = (0..gets.len())
+    let mut all: Few<(Rank, Missing)> = (0..gets.len())
         .flat_map(pieces)
         .filter(|(_, (_, planned))| planned.element_count() > 0)
         .map(|(get, (piece, planned))| (planned.block.rank, Missing { get, piece }))
@@ -80,7 +85,7 @@ pub(crate) fn errands(gets: &[Get<'_>]) -> Vec<Errand> {
 }
 
 impl Errand {
-    pub(crate) fn new(rank: Rank, missing: Vec<Missing>) -> Self {
+    pub(crate) fn new(rank: Rank, missing: Few<Missing>) -> Self {
         let asked = Vec::new();
         Self { rank, checked_out: false, peer: None, missing, asked, request: None, redialled: false }
     }
@@ -369,7 +374,7 @@ impl Job<'_, '_, '_> {
     pub(crate) fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
         let mut missing = std::mem::take(&mut errand.missing);
         let mut outcome = Ok(());
-        missing.retain(|&one| {
+        missing.retain(|&mut one| {
             let taken = if outcome.is_ok() { self.take_piece(errand, one) } else { Ok(false) };
             !taken.unwrap_or_else(|error| {
                 outcome = Err(error);

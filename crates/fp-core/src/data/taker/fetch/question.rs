@@ -7,6 +7,7 @@ use crate::data::taker::owner_link::{Heard, OwnerError};
 use crate::error::ReadError;
 use crate::value::limit::Limit;
 use fp_proto::data::DataMessage;
+use fp_proto::few::Few;
 use fp_types::Rank;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -30,7 +31,7 @@ impl<T> Question<'_, T> {
         let mut job = Job { taker, gets: &mut [], started: Instant::now(), limit };
         let mut answers = BTreeMap::new();
         for wave in ranks.chunks(LIMIT_LINKS) {
-            let mut errands: Vec<Errand> = wave.iter().map(|&rank| Errand::new(rank, Vec::new())).collect();
+            let mut errands: Vec<Errand> = wave.iter().map(|&rank| Errand::new(rank, Few::new())).collect();
             let outcome = job.ask_all(&mut errands, self, &mut answers);
             job.give_back(&mut errands);
             outcome?;

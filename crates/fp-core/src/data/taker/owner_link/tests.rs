@@ -32,10 +32,10 @@ fn peer() -> (OwnerLink, Link) {
 }
 
 /// A block under a key that was withdrawn, as its step was released.
-fn withdrawn() -> Vec<PlacedBlock> {
+fn withdrawn() -> PlacedBlocks {
     let key = inproc::export(Payload::from_owner(vec![1u8; 8]));
     inproc::withdraw(key);
-    vec![PlacedBlock { variable: "x".to_owned(), block: 0, place: Place::Inproc { key: key.0 } }]
+    [PlacedBlock { variable: "x".into(), block: 0, place: Place::Inproc { key: key.0 } }].into()
 }
 
 /// Keeps the bytes of pieces that have this length each.
@@ -148,7 +148,8 @@ fn a_late_body_is_passed_over_and_the_next_answer_is_taken() {
 /// Whatever kind of answer comes late, it comes once.
 #[test]
 fn a_question_has_one_late_answer() {
-    let placed = |request| DataMessage::Placed { step: STEP, request: Some(request), blocks: Vec::new() };
+    let placed =
+        |request| DataMessage::Placed { step: STEP, request: Some(request), blocks: PlacedBlocks::new() };
     let described = |request| DataMessage::Described { request, schema: None };
     let first: [&dyn Fn(u64) -> DataMessage; 4] = [&pieces, &gone, &placed, &described];
     for answer in first {
@@ -182,7 +183,8 @@ fn where_blocks_lie_answers_the_question_that_is_open() {
     let late = taker.ask(1, 8);
     taker.settle();
     let open = taker.ask(1, 8);
-    let placed = |request| DataMessage::Placed { step: STEP, request: Some(request), blocks: Vec::new() };
+    let placed =
+        |request| DataMessage::Placed { step: STEP, request: Some(request), blocks: PlacedBlocks::new() };
     taker.tell(placed(late), Vec::new());
     taker.tell(placed(open), Vec::new());
     assert!(matches!(taker.hear(), Ok(Heard::Placed)), "the other answer is still to come");

@@ -1,0 +1,154 @@
+//! What was put in a step, by variable.
+
+use crate::value::variable::Variable;
+use fp_types::{ArrayKind, Contribution, Region, VariablePut};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Items among which one is found by looking at each.
+const FEW: usize = 16;
+
+/// Variables, and blocks of one, whose memory is kept for the next step.
+const LIMIT_SPARE: usize = 64;
+
+/// What was put in a step. It keeps its memory from step to step.
+#[derive(Default)]
+pub(crate) struct Puts {
+    /// In the order of their first puts.
+    contribution: Contribution,
+    /// Where each is, once there are many.
+    places: BTreeMap<String, usize>,
+    /// Blocks of global arrays once more, where they are many, so that one put twice is found among a million.
+    regions: BTreeMap<String, BTreeSet<Region>>,
+    /// Of earlier steps, without blocks.
+    spare: Vec<VariablePut>,
+}
+
+impl Puts {
+    fn find(&self, name: &str) -> Option<usize> {
+        let puts = &self.contribution.variables;
+        match puts.len() {
+            ..=FEW => puts.iter().position(|put| put.def.name == name),
+            _ => self.places.get(name).copied(),
+        }
+    }
+
+    /// What was put of a variable.
+    pub(crate) fn get(&self, name: &str) -> Option<&VariablePut> {
+        self.contribution.variables.get(self.find(name)?)
+    }
+
+    /// The same; made, without a block, where nothing was put of it.
+    pub(crate) fn of(&mut self, variable: &Variable) -> &mut VariablePut {
+        let at = self.find(variable.name()).unwrap_or_else(|| self.begin(variable));
+        &mut self.contribution.variables[at]
+    }
+
+    fn begin(&mut self, variable: &Variable) -> usize {
+        let shape = (variable.def.kind == ArrayKind::GlobalArray).then_some(variable.shape);
+        let blocks = self.spare.pop().map_or_else(|| Vec::with_capacity(1), |spare| spare.blocks);
+        let puts = &mut self.contribution.variables;
+        puts.push(VariablePut { def: variable.def.clone(), shape, blocks, bytes: 0 });
+        let place = |(at, put): (usize, &VariablePut)| (put.def.name.clone(), at);
+        match puts.len() {
+            ..=FEW => {}
+            len if self.places.is_empty() => {
+                self.places = puts.iter().enumerate().map(place).collect();
+                debug_assert_eq!(self.places.len(), len);
+            }
+            len => drop(self.places.insert(variable.name().to_owned(), len - 1)),
+        }
+        puts.len() - 1
+    }
+
+    /// Whether this block of a global array was put.
+    pub(crate) fn has(&self, put: &VariablePut, region: &Region) -> bool {
+        match self.regions.get(&put.def.name) {
+            Some(regions) => regions.contains(region),
+            None => put.blocks.contains(region),
+        }
+    }
+
+    /// A block of a variable was put.
+    pub(crate) fn add(&mut self, variable: &Variable, region: &Region, bytes: u64) {
+        let put = self.of(variable);
+        put.blocks.push(*region);
+        put.bytes += bytes;
+        let count = put.blocks.len();
+        if variable.def.kind != ArrayKind::GlobalArray || count <= FEW {
+            return;
+        }
+        if count == FEW + 1 {
+            let all = put.blocks.iter().copied().collect();
+            self.regions.insert(variable.name().to_owned(), all);
+        } else if let Some(regions) = self.regions.get_mut(variable.name()) {
+            regions.insert(*region);
+        }
+    }
+
+    /// All of it, by the names of the variables. Nothing is looked for or put after it.
+    pub(crate) fn contribution(&mut self) -> &Contribution {
+        self.contribution.variables.sort_unstable_by(|one, other| one.def.name.cmp(&other.def.name));
+        &self.contribution
+    }
+
+    /// Forgets all of it, but for memory that the next step can use.
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+        self.regions.clear();
+        for mut put in self.contribution.variables.drain(..) {
+            if self.spare.len() < LIMIT_SPARE && put.blocks.capacity() <= LIMIT_SPARE {
+                put.blocks.clear();
+                self.spare.push(put);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variable(name: &str) -> Variable {
+        Variable::global::<u8>(name, &[1000]).expect("a variable")
+    }
+
+    fn region(at: u64) -> Region {
+        Region::new([at], [1]).expect("a region")
+    }
+
+    #[test]
+    fn a_block_that_was_put_is_known_among_few_and_many() {
+        let variable = variable("x");
+        let mut puts = Puts::default();
+        for step in 0..3 {
+            for at in 0..3 * FEW as u64 {
+                let known = |puts: &Puts, at| puts.get("x").is_some_and(|put| puts.has(put, &region(at)));
+                assert!(!known(&puts, at), "step {step}, block {at} before it is put");
+                puts.add(&variable, &region(at), 1);
+                assert!((0..=at).all(|at| known(&puts, at)), "step {step}, after block {at}");
+            }
+            puts.clear();
+        }
+    }
+
+    #[test]
+    fn variables_are_found_among_few_and_many_and_told_by_name() {
+        let names: Vec<String> = (0..3 * FEW).map(|at| format!("x{:02}", at * 29 % (3 * FEW))).collect();
+        let mut puts = Puts::default();
+        for _ in 0..3 {
+            for (at, name) in names.iter().enumerate() {
+                assert!(puts.get(name).is_none());
+                (0..=at as u64).for_each(|block| puts.add(&variable(name), &region(block), 10));
+                let found = |(at, name): (usize, &String)| {
+                    let put = puts.get(name).expect("it was put");
+                    put.def.name == *name && put.blocks.len() == at + 1 && put.bytes == 10 * (at as u64 + 1)
+                };
+                assert!(names.iter().take(at + 1).enumerate().all(found));
+            }
+            let told: Vec<_> = puts.contribution().variables.iter().map(|put| put.def.name.clone()).collect();
+            assert!(told.is_sorted() && told.len() == names.len());
+            puts.clear();
+            assert!(puts.contribution().variables.is_empty());
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The messages that every step takes, written and read without the general codec: the same bytes in a tenth of its
+//! instructions. What is not here, or says anything unusual, is left to the general codec.
+
+use crate::codec::MessageBytes;
+use crate::data::{DataMessage, Place, PlacedBlock, PlacedBlocks};
+use crate::message::{Assignment, Message};
+use fp_types::{StepId, TableId};
+
+/// What the general codec writes first for these; a test compares.
+const ASSIGN: u8 = 20;
+const RELEASE: u8 = 21;
+const PLACED: u8 = 4;
+const SEGMENT: u8 = 0;
+const INLINE: u8 = 2;
+
+/// What the general codec writes before numbers of two, four and eight bytes; less is one byte by itself.
+const TWO_BYTES: u8 = 251;
+const FOUR_BYTES: u8 = 252;
+const EIGHT_BYTES: u8 = 253;
+
+/// Longest name, and longest inline block, of a placement that is written here.
+const LIMIT_PART_BYTES: usize = 32;
+
+/// Most bytes that a message takes that is written here.
+const LIMIT_BYTES: usize = 128;
+
+/// Bytes with room for all that is written here.
+struct Writing {
+    bytes: [u8; LIMIT_BYTES],
+    len: usize,
+}
+
+impl Writing {
+    fn new(kind: u8) -> Self {
+        let mut bytes = [0; LIMIT_BYTES];
+        bytes[0] = kind;
+        Self { bytes, len: 1 }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.bytes[self.len] = byte;
+        self.len += 1;
+    }
+
+    fn all(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn number(&mut self, number: u64) {
+        match number {
+            0..251 => self.byte(number as u8),
+            251..0x1_0000 => {
+                self.byte(TWO_BYTES);
+                self.all(&(number as u16).to_le_bytes());
+            }
+            0x1_0000..0x1_0000_0000 => {
+                self.byte(FOUR_BYTES);
+                self.all(&(number as u32).to_le_bytes());
+            }
+            _ => {
+                self.byte(EIGHT_BYTES);
+                self.all(&number.to_le_bytes());
+            }
+        }
+    }
+
+    fn counted(&mut self, bytes: &[u8]) {
+        self.number(bytes.len() as u64);
+        self.all(bytes);
+    }
+
+    fn written(self) -> MessageBytes {
+        MessageBytes::from_buf_and_len(self.bytes, self.len)
+    }
+}
+
+/// Bytes that are still to be read.
+struct Reading<'a>(&'a [u8]);
+
+impl<'a> Reading<'a> {
+    fn byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
+    fn flag(&mut self) -> Option<bool> {
+        self.byte().filter(|byte| *byte < 2).map(|byte| byte == 1)
+    }
+
+    fn all<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        match self.byte()? {
+            TWO_BYTES => self.all().map(|bytes| u16::from_le_bytes(bytes).into()),
+            FOUR_BYTES => self.all().map(|bytes| u32::from_le_bytes(bytes).into()),
+            EIGHT_BYTES => self.all().map(u64::from_le_bytes),
+            byte => (byte < TWO_BYTES).then_some(byte.into()),
+        }
+    }
+
+    fn short_number(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+
+    fn counted(&mut self) -> Option<&'a [u8]> {
+        let len = usize::try_from(self.number()?).ok()?;
+        let (bytes, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+/// The bytes of a message, if it is one of these.
+pub(crate) fn encode(message: &Message) -> Option<MessageBytes> {
+    if let Message::Release { step, retire, given_back } = message {
+        let mut out = Writing::new(RELEASE);
+        out.number(step.0);
+        out.all(&[(*retire).into(), (*given_back).into()]);
+        return Some(out.written());
+    }
+    let Message::Assign(assignment) = message else { return None };
+    let Assignment { step, table, skipped, redelivered, values, len_bytes, queued_steps } = assignment;
+    if !values.is_empty() {
+        return None;
+    }
+    let mut out = Writing::new(ASSIGN);
+    out.number(step.0);
+    out.all(&table.0);
+    out.number(*skipped);
+    out.all(&[(*redelivered).into(), 0]);
+    out.number(*len_bytes);
+    out.number((*queued_steps).into());
+    Some(out.written())
+}
+
+/// The message of these bytes, if it is one of these.
+pub(crate) fn decode(bytes: &[u8]) -> Option<Message> {
+    let mut input = Reading(bytes);
+    let message = match input.byte()? {
+        RELEASE => {
+            let step = StepId(input.number()?);
+            Message::Release { step, retire: input.flag()?, given_back: input.flag()? }
+        }
+        ASSIGN => {
+            let (step, table) = (StepId(input.number()?), TableId(input.all()?));
+            let (skipped, redelivered) = (input.number()?, input.flag()?);
+            let values = (input.byte()? == 0).then(Vec::new)?;
+            let (len_bytes, queued_steps) = (input.number()?, input.short_number()?);
+            Message::Assign(Assignment { step, table, skipped, redelivered, values, len_bytes, queued_steps })
+        }
+        _ => return None,
+    };
+    input.0.is_empty().then_some(message)
+}
+
+/// The bytes of a message of the data plane, if it is one of these.
+pub(crate) fn encode_data(message: &DataMessage) -> Option<MessageBytes> {
+    let DataMessage::Placed { step, request: None, blocks } = message else { return None };
+    let [PlacedBlock { variable, block, place }] = blocks.as_slice() else { return None };
+    if variable.len() > LIMIT_PART_BYTES {
+        return None;
+    }
+    let mut out = Writing::new(PLACED);
+    out.number(step.0);
+    out.all(&[0, 1]);
+    out.counted(variable.as_bytes());
+    out.number((*block).into());
+    match place {
+        Place::Segment { segment, offset, len } => {
+            out.byte(SEGMENT);
+            [segment, offset, len].into_iter().for_each(|number| out.number(*number));
+        }
+        Place::Inline { bytes } if bytes.len() <= LIMIT_PART_BYTES => {
+            out.byte(INLINE);
+            out.counted(bytes);
+        }
+        Place::Inline { .. } | Place::Inproc { .. } => return None,
+    }
+    Some(out.written())
+}
+
+/// The message of the data plane of these bytes, if it is one of these.
+pub(crate) fn decode_data(bytes: &[u8]) -> Option<DataMessage> {
+    let mut input = Reading(bytes);
+    if input.byte()? != PLACED {
+        return None;
+    }
+    let step = StepId(input.number()?);
+    if input.all()? != [0, 1] {
+        return None;
+    }
+    let variable = std::str::from_utf8(input.counted()?).ok()?.into();
+    let block = input.short_number()?;
+    let place = match input.byte()? {
+        SEGMENT => Place::Segment { segment: input.number()?, offset: input.number()?, len: input.number()? },
+        INLINE => Place::Inline { bytes: input.counted()?.to_vec() },
+        _ => return None,
+    };
+    let blocks = PlacedBlocks::from_buf([PlacedBlock { variable, block, place }]);
+    input.0.is_empty().then_some(DataMessage::Placed { step, request: None, blocks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::{from_bytes, to_bytes};
+    use proptest::prelude::*;
+
+    fn number() -> impl Strategy<Value = u64> {
+        let edges = [0, 1, 250, 251, 252, 0xffff, 0x1_0000, 0xffff_ffff, 0x1_0000_0000, u64::MAX];
+        prop_oneof![prop::sample::select(edges.to_vec()), any::<u64>(), 0..300u64]
+    }
+
+    fn message() -> impl Strategy<Value = Message> {
+        let release = (number(), any::<[bool; 2]>()).prop_map(|(step, [retire, given_back])| {
+            Message::Release { step: StepId(step), retire, given_back }
+        });
+        let assign = ([number(), number(), number()], any::<([u8; 16], bool)>(), number()).prop_map(
+            |([step, skipped, len_bytes], (table, redelivered), queued)| {
+                let (step, table, queued_steps) = (StepId(step), TableId(table), queued as u32);
+                let values = Vec::new();
+                Message::Assign(Assignment {
+                    step,
+                    table,
+                    skipped,
+                    redelivered,
+                    values,
+                    len_bytes,
+                    queued_steps,
+                })
+            },
+        );
+        prop_oneof![release, assign]
+    }
+
+    fn data() -> impl Strategy<Value = DataMessage> {
+        let segment = [number(), number(), number()].prop_map(|[segment, offset, len]| Place::Segment {
+            segment,
+            offset,
+            len,
+        });
+        let inline = prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Place::Inline { bytes });
+        let place = prop_oneof![segment, inline];
+        ("[a-zé]{0,20}", number(), number(), place).prop_map(|(variable, step, block, place)| {
+            let (step, block) = (StepId(step), block as u32);
+            let blocks = [PlacedBlock { variable: variable.into(), block, place }].into();
+            DataMessage::Placed { step, request: None, blocks }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_are_those_of_the_general_codec(message in message(), data in data()) {
+            let bytes = to_bytes(&message);
+            prop_assert_eq!(encode(&message), Some(bytes.clone()));
+            prop_assert_eq!(decode(&bytes), Some(message));
+            let bytes = to_bytes(&data);
+            let short = encode_data(&data);
+            prop_assert!(short.is_none_or(|short| short == bytes));
+            prop_assert_eq!(decode_data(&bytes), Some(data));
+        }
+
+        /// What is believed here the general codec believes as well, and it means the same.
+        #[test]
+        fn damaged_bytes_mean_what_they_mean_to_the_general_codec(
+            (message, data) in (message(), data()),
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..3),
+            len in 0..4usize,
+        ) {
+            for mut bytes in [to_bytes(&message), to_bytes(&data)] {
+                damage.iter().for_each(|(at, byte)| { let at = at.index(bytes.len()); bytes[at] = *byte; });
+                bytes.truncate(bytes.len() - len.min(bytes.len()));
+                if let Some(message) = decode(&bytes) {
+                    prop_assert_eq!(from_bytes::<Message, 1000>(&bytes).ok(), Some(message));
+                }
+                if let Some(message) = decode_data(&bytes) {
+                    prop_assert_eq!(from_bytes::<DataMessage, 1000>(&bytes).ok(), Some(message));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_messages_of_a_step_are_written_and_read_here() {
+        let release = Message::Release { step: StepId(7), retire: false, given_back: false };
+        assert!(encode(&release).is_some_and(|bytes| decode(&bytes).is_some()));
+        let long = |len: usize| {
+            let place = Place::Inline { bytes: vec![1; len] };
+            let blocks = [PlacedBlock { variable: "x".into(), block: 0, place }].into();
+            DataMessage::Placed { step: StepId(7), request: None, blocks }
+        };
+        assert!(
+            encode_data(&long(LIMIT_PART_BYTES)).is_some()
+                && encode_data(&long(LIMIT_PART_BYTES + 1)).is_none()
+        );
+    }
+}
