@@ -30,7 +30,7 @@ const LAYERS: &[Layers] = &[
     Layers {
         package: "crates/fp-transport",
         layers: &[
-            &["lock", "page", "credentials", "secret_file", "transport_kind", "listen_address"],
+            &["lock", "page", "head", "credentials", "secret_file", "transport_kind", "listen_address"],
             &["identity", "transport_policy"],
             &["memory", "contact", "hello"],
             &["frame", "peer_proof"],

@@ -10,9 +10,7 @@
 
 use crate::access::Denial;
 use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
-use crate::codec::{DecodeError, MessageBytes, from_bytes, to_bytes};
 use crate::message::MemberId;
-use crate::short;
 use compact_str::CompactString;
 use fp_types::record::MAX_RECORD_TYPE_BYTES;
 use fp_types::{Fingerprint, Part, Selection, StepId, SubscriptionId};
@@ -293,7 +291,7 @@ pub enum DataMessage {
 }
 
 impl DataMessage {
-    fn check(&self) -> Result<(), &'static str> {
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
         let (count, limit) = match self {
             Self::Want { variables, .. } => (variables.len(), LIMIT_ITEMS),
             Self::Fetch { pieces, .. } | Self::Pushed { pieces, .. } => (pieces.len(), LIMIT_PIECES),
@@ -351,23 +349,5 @@ impl DataMessage {
             | Self::Transformed { .. } => false,
         };
         if too_long { Err("name") } else { Ok(()) }
-    }
-
-    /// The bytes of this message.
-    pub fn encode(&self) -> MessageBytes {
-        short::encode_data(self).unwrap_or_else(|| to_bytes(self))
-    }
-
-    /// The message of these bytes.
-    ///
-    /// # Errors
-    /// If they are not exactly one message within its bounds.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let message = match short::decode_data(bytes) {
-            Some(message) => message,
-            None => from_bytes::<_, LIMIT_DATA_BYTES>(bytes)?,
-        };
-        message.check().map_err(DecodeError::OutOfBounds)?;
-        Ok(message)
     }
 }

@@ -27,7 +27,6 @@ mod passed_questions;
 pub mod publisher;
 pub mod request;
 mod search;
-mod short;
 pub mod status;
 pub mod subscriber;
 pub mod table;

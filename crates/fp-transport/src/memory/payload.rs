@@ -78,14 +78,11 @@ impl Payload {
 
     /// A part of the bytes, sharing the owner. `None` if `range` is not within them.
     pub fn slice(&self, range: Range<usize>) -> Option<Payload> {
-        if range.start > range.end || range.end > self.len {
-            return None;
-        }
-        let (start, len) = (range.start, range.end - range.start);
+        let start = range.start;
+        let bytes = self.as_slice().get(range)?;
+        let (pointer, len) = (NonNull::from(bytes).cast::<u8>(), bytes.len());
         let part =
             |whole: Location| Location { offset: whole.offset + start as u64, len: len as u64, ..whole };
-        // SAFETY: `start` is within the owner's bytes, or just behind them.
-        let pointer = unsafe { self.pointer.add(start) };
         Some(Payload { pointer, len, location: self.location.map(part), owner: Arc::clone(&self.owner) })
     }
 }

@@ -1,7 +1,7 @@
 //! The messages that every step takes, written and read without the general codec: the same bytes in a tenth of its
 //! instructions. What is not here, or says anything unusual, is left to the general codec.
 
-use crate::codec::MessageBytes;
+use super::general::MessageBytes;
 use crate::data::{DataMessage, Place, PlacedBlock, PlacedBlocks};
 use crate::message::{Assignment, Message};
 use fp_types::{StepId, TableId};
@@ -209,7 +209,7 @@ pub(crate) fn decode_data(bytes: &[u8]) -> Option<DataMessage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::{from_bytes, to_bytes};
+    use crate::codec::general::{from_bytes, to_bytes};
     use proptest::prelude::*;
 
     fn number() -> impl Strategy<Value = u64> {
