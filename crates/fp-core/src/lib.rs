@@ -73,7 +73,7 @@ pub use fp_transform::{
     Expression, ExpressionError, ExpressionFault, Extreme, Function, ModuleCall, ModuleHash, Native,
     NativeElement, NativeError, Operation, OutputType, ParseDerivationError, ParseFault,
     ParseModuleHashError, PathError, PolicyRefusal, PoolError, Reduction, RegisterError, Relation,
-    TransformOptions, TransformPath, Transforms, record_array,
+    TransformOptions, TransformPath, Transforms, claimed_bytes, decompress, record_array,
 };
 #[cfg(feature = "wasm")]
 pub use fp_transform::{DeployError, OutputFault, Runtime};

@@ -74,6 +74,8 @@ const STORED: u8 = 0;
 const LZ4: u8 = 1;
 const PCO: u8 = 2;
 const BOUNDED: u8 = 3;
+/// One byte of LZ4 makes no more than so many.
+const LZ4_MOST: usize = 255;
 /// Codec, element type, length in bytes.
 const HEADER_BYTES: usize = 10;
 
@@ -122,15 +124,22 @@ impl Compression {
     }
 }
 
+/// How many bytes there were before they were compressed, as these say: it is not known whether that is so.
+///
+/// # Errors
+/// They are too few to say it.
+pub fn claimed_bytes(compressed: &[u8]) -> Result<u64, CompressionError> {
+    let length = compressed.get(2..HEADER_BYTES).and_then(|length| length.try_into().ok());
+    length.map(u64::from_le_bytes).ok_or_else(|| broken("no header"))
+}
+
 /// The elements that were compressed, which must be of that type and together `len_bytes` long.
 ///
 /// # Errors
 /// Bytes that are anything else, in whatever way: nothing longer than `len_bytes` is made of them.
 pub fn decompress(dtype: Dtype, compressed: &[u8], len_bytes: usize) -> Result<Vec<u8>, CompressionError> {
-    let (header, body) = compressed.split_at_checked(HEADER_BYTES).ok_or_else(|| broken("no header"))?;
-    let mut length = [0; 8];
-    length.copy_from_slice(&header[2..]);
-    let found_bytes = u64::from_le_bytes(length);
+    let found_bytes = claimed_bytes(compressed)?;
+    let (header, body) = compressed.split_at(HEADER_BYTES);
     if found_bytes != len_bytes as u64 {
         return Err(CompressionError::Unexpected { found_bytes, wanted_bytes: len_bytes });
     }
@@ -140,6 +149,9 @@ pub fn decompress(dtype: Dtype, compressed: &[u8], len_bytes: usize) -> Result<V
     }
     let bytes = match header[0] {
         STORED => body.to_vec(),
+        LZ4 if len_bytes / LZ4_MOST > body.len() => {
+            return Err(broken(format!("{} bytes never make {len_bytes}", body.len())));
+        }
         LZ4 => {
             let mut shuffled = vec![0; len_bytes];
             let len = lz4_flex::block::decompress_into(body, &mut shuffled).map_err(broken)?;
@@ -265,6 +277,25 @@ mod tests {
                 prop_assert!(decompress(Dtype::F32, &compressed, bytes.len()).is_err());
             }
         }
+    }
+
+    #[test]
+    fn few_bytes_that_claim_many_are_refused_before_there_is_room_for_them() {
+        for len in [0, 1, 100, 1 << 20] {
+            let zeros = vec![0; len];
+            let compressed = Compression::Lz4.compress(Dtype::U8, &zeros).unwrap();
+            assert_eq!(decompress(Dtype::U8, &compressed, len).unwrap(), zeros, "the most that LZ4 gives");
+        }
+        let claims = |len: usize| {
+            let mut claims = Compression::Lz4.compress(Dtype::U8, &[0; 1000]).unwrap();
+            claims[2..HEADER_BYTES].copy_from_slice(&(len as u64).to_le_bytes());
+            assert_eq!(claimed_bytes(&claims), Ok(len as u64));
+            decompress(Dtype::U8, &claims, len).expect_err("refused").to_string()
+        };
+        // There is no such memory: asking for it would end the process.
+        assert!(claims(1 << 60).contains("never make"), "{}", claims(1 << 60));
+        assert!(claims(1001).contains("1000 bytes came out"), "{}", claims(1001));
+        assert!(claimed_bytes(&[1, 2, 3]).is_err());
     }
 
     #[test]

@@ -47,7 +47,7 @@ mod walk;
 
 pub use block::{Array, ArrayType, Block, SharedBytes};
 pub use calls::{Calls, Next};
-pub use compression::{Compression, CompressionError, decompress};
+pub use compression::{Compression, CompressionError, claimed_bytes, decompress};
 #[cfg(feature = "wasm")]
 pub use deployed::{DeployError, Deployed, OutputFault, Runtime};
 pub use derivation::{

@@ -3,8 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use clap::Args;
-use fp_core::ListenAddress;
+use clap::{Args, ValueEnum};
+use fp_core::{Compression, ListenAddress};
 
 use super::seconds;
 use super::stage::{ByteCount, bytes};
@@ -35,6 +35,10 @@ pub(crate) struct ForwardOptions {
     /// Sends no more than so many bytes a second: a number, with K, M or G behind it
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(crate) rate: Option<ByteCount>,
+    /// Compresses each block for the way, without loss: by lz4, or by pco, slower and shorter where there are numbers. Gates
+    /// before version 2 refuse that
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "lz4")]
+    pub(crate) compress: Option<CompressOption>,
     /// Never lets the publisher wait: old steps are dropped
     #[arg(long)]
     pub(crate) lossy: bool,
@@ -47,6 +51,24 @@ pub(crate) struct ForwardOptions {
     /// Who this is: to the stream, and to the gate.
     #[command(flatten)]
     pub(crate) credentials: CredentialOptions,
+}
+
+/// How blocks are compressed for the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompressOption {
+    /// Fast, for all elements
+    Lz4,
+    /// Slower and shorter, for numbers of more than eight bits
+    Pco,
+}
+
+impl From<CompressOption> for Compression {
+    fn from(option: CompressOption) -> Self {
+        match option {
+            CompressOption::Lz4 => Self::Lz4,
+            CompressOption::Pco => Self::Pco,
+        }
+    }
 }
 
 /// Options of `gate`.

@@ -5,5 +5,7 @@
 //! two is killed, and wherever the way between them is cut, no step is lost and none comes twice.
 
 mod note;
+mod packed;
 
-pub(crate) use note::{Mark, Note, VERSION};
+pub(crate) use note::{Mark, Note, VERSION, VERSION_PLAIN};
+pub(crate) use packed::{PackedError, pack, unpack};

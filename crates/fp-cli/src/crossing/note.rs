@@ -6,8 +6,11 @@ use fp_core::connection::Connection;
 use fp_core::{Epoch, StepId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The version of what they say to each other.
-pub(crate) const VERSION: u32 = 1;
+/// The newest version of what they say to each other. A gate knows all before it as well.
+pub(crate) const VERSION: u32 = 2;
+
+/// The one that all gates know: blocks cross as they are.
+pub(crate) const VERSION_PLAIN: u32 = 1;
 
 /// A step, among all openings of its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,8 @@ pub(crate) enum Note {
     Welcome { has: Option<Mark>, pending: Vec<Mark>, reserve: u32 },
     /// `gate`: it does not take the stream; whether it is worth another try.
     Refused { why: String, again: bool },
+    /// `forward`, before the first step of a connection: blocks are compressed. Of version 2.
+    Compressed,
     /// `forward`, before the steps of an opening: the number of its next step, and how many ranks its publisher has.
     Opening { next: Mark, ranks: u32 },
     /// `gate`: all subscribers have taken it, and it is in no reserve, or no step has come for a while.
@@ -98,6 +103,7 @@ mod tests {
             (Note::Taken(mark), format!(r#"{{"taken":{told}}}"#)),
             (Note::Subscribers(4), r#"{"subscribers":4}"#.to_owned()),
             (Note::Ended, r#""ended""#.to_owned()),
+            (Note::Compressed, r#""compressed""#.to_owned()),
         ] {
             assert_eq!(serde_json::to_string(&note).unwrap(), text);
             assert_eq!(Note::read(text.as_bytes()).unwrap(), note);

@@ -5,6 +5,7 @@
 mod held;
 mod paced;
 mod passage;
+mod sent;
 
 use std::io;
 use std::sync::Arc;
@@ -14,8 +15,8 @@ use std::time::{Duration, Instant};
 use fp_core::connection::Connection;
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
-    EndReason, Epoch, Interrupt as Asked, NextStep, OnLoss, QueuePolicy, StartAt, StepId, StepReader,
-    Subscriber, SubscriberOptions, TlsOptions, Token,
+    Compression, EndReason, Epoch, Interrupt as Asked, NextStep, OnLoss, QueuePolicy, StartAt, StepId,
+    StepReader, Subscriber, SubscriberOptions, TlsOptions, Token,
 };
 
 use crate::arguments::ForwardOptions;
@@ -29,6 +30,7 @@ use crate::recorded_step;
 use held::{Held, Other};
 use paced::Paced;
 use passage::{Barred, Offer, Passage, Unsent};
+use sent::Sent;
 
 /// How often it says how far it is.
 const PROGRESS: Duration = Duration::from_secs(10);
@@ -66,7 +68,7 @@ struct Forward<'a> {
     /// Steps that may be held at one time; 0 before the stream is subscribed to.
     window: u32,
     steps: u64,
-    len_bytes: u64,
+    sent: Sent,
     skipped: u64,
 }
 
@@ -95,7 +97,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
         connected: None,
         window: 0,
         steps: 0,
-        len_bytes: 0,
+        sent: Sent::default(),
         skipped: 0,
     };
     let outcome = forward.run();
@@ -317,7 +319,8 @@ impl Forward<'_> {
             thread::sleep(pause);
         }
         while !self.is_over() {
-            let offer = Offer { stream: &self.forwarded, forward: &self.name };
+            let compression = self.options.compress.map(Compression::from);
+            let offer = Offer { stream: &self.forwarded, forward: &self.name, compression };
             let dialled = Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref());
             let opened = match dialled {
                 Ok(connection) => Passage::open(connection, &offer, &self.held, self.interrupt.asked()),
@@ -379,9 +382,9 @@ impl Forward<'_> {
         }
         while let Some((mark, step)) = self.held.next_to_send() {
             match self.send(mark, &step) {
-                Ok(len_bytes) => {
+                Ok(sent) => {
                     self.steps += 1;
-                    self.len_bytes += len_bytes;
+                    self.sent += sent;
                 }
                 Err(unsent) => return self.note_unsent(mark, unsent),
             }
@@ -401,7 +404,7 @@ impl Forward<'_> {
         }
     }
 
-    fn send(&mut self, mark: Mark, step: &StepReader) -> Result<u64, Unsent> {
+    fn send(&mut self, mark: Mark, step: &StepReader) -> Result<Sent, Unsent> {
         self.tell_opening(mark)?;
         let Some(passage) = &self.passage else {
             return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
@@ -432,9 +435,8 @@ impl Forward<'_> {
 
     /// How far it is, in words.
     fn progress(&self) -> String {
-        let mebibytes = self.len_bytes as f64 / f64::from(1 << 20);
-        let (steps, skipped) = (self.steps, self.skipped);
+        let (steps, skipped, sent) = (self.steps, self.skipped, self.sent);
         let (taken, held) = (self.held.taken_steps(), self.held.count());
-        format!("{steps} steps sent, {mebibytes:.1} MiB; {taken} taken, {held} under way, {skipped} skipped")
+        format!("{steps} steps sent: {sent}; {taken} taken, {held} under way, {skipped} skipped")
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use fp_core::StepReader;
 use fp_core::connection::{Connection, Incoming};
-use fp_spool::OpenRecord;
+use fp_core::{Compression, StepReader, VariableInfo};
+use fp_spool::{BlockHead, OpenRecord};
 
 use super::held::{Held, Other};
 use super::paced::Paced;
-use crate::crossing::{Note, VERSION};
+use super::sent::Sent;
+use crate::crossing::{self, Note, VERSION, VERSION_PLAIN};
 use crate::failure::Failure;
 use crate::recorded_step;
 
@@ -34,12 +35,15 @@ pub(super) struct Offer<'a> {
     pub(super) stream: &'a str,
     /// This process.
     pub(super) forward: &'a str,
+    /// How its blocks are compressed.
+    pub(super) compression: Option<Compression>,
 }
 
 /// A connection over which the gate has taken the offer.
 pub(super) struct Passage {
     connection: Arc<Connection>,
     hearing: Option<JoinHandle<()>>,
+    compression: Option<Compression>,
     /// How many it keeps in any case.
     pub(super) reserve: u32,
 }
@@ -66,7 +70,7 @@ impl Passage {
             false => cut(error),
         };
         let offered = Note::Offer {
-            version: VERSION,
+            version: offer.version(),
             stream: offer.stream.to_owned(),
             forward: offer.forward.to_owned(),
             subscribers: held.subscribers(),
@@ -84,6 +88,9 @@ impl Passage {
                 }
                 None => return Err(Barred::Passing("it closed the connection".to_owned())),
             };
+        if offer.compression.is_some() {
+            Note::Compressed.tell(&connection).map_err(cut)?;
+        }
         held.connected(has, &pending);
         let connection = Arc::new(connection);
         let (of_thread, told) = (connection.clone(), held.clone());
@@ -98,7 +105,7 @@ impl Passage {
                 told.note_other(other);
             })
             .map_err(|error| Barred::Passing(error.to_string()))?;
-        Ok(Self { connection, hearing: Some(hearing), reserve })
+        Ok(Self { connection, hearing: Some(hearing), compression: offer.compression, reserve })
     }
 
     /// Says something.
@@ -107,20 +114,45 @@ impl Passage {
     }
 
     /// Sends a step, with its blocks as they lie in the publisher's memory.
-    pub(super) fn send(&self, step: &StepReader, paced: &mut Paced) -> Result<u64, Unsent> {
+    pub(super) fn send(&self, step: &StepReader, paced: &mut Paced) -> Result<Sent, Unsent> {
         let read = |error| Unsent::Read(Failure::from(error));
         let variables = recorded_step::variables(step).map_err(Unsent::Read)?;
         let head = recorded_step::head(step, &variables).map_err(Unsent::Read)?;
         let cut = |error: fp_spool::SpoolError| Unsent::Cut(io::Error::other(error));
         let mut out = BufWriter::with_capacity(GATHERED_BYTES, paced.over(&self.connection));
         let mut record = OpenRecord::begin(&mut out, &head).map_err(cut)?;
+        let mut data_bytes = 0;
         for (block, name, select) in recorded_step::all_blocks(step, &variables).map_err(Unsent::Read)? {
             let (_, bytes) = step.view_bytes(name, select).map_err(read)?;
-            record.block(&block, &bytes).map_err(cut)?;
+            data_bytes += bytes.len() as u64;
+            let packed = self.packed(&variables, &block, &bytes)?;
+            record.block(&block, packed.as_deref().unwrap_or(&bytes)).map_err(cut)?;
         }
-        let len_bytes = record.end().map_err(cut)?;
+        let crossed_bytes = record.end().map_err(cut)?;
         out.flush().map_err(Unsent::Cut)?;
-        Ok(len_bytes)
+        Ok(Sent { data_bytes, crossed_bytes })
+    }
+}
+
+impl Passage {
+    /// A block as it crosses, if that is another than it is.
+    fn packed(
+        &self,
+        variables: &[VariableInfo],
+        block: &BlockHead,
+        bytes: &[u8],
+    ) -> Result<Option<Vec<u8>>, Unsent> {
+        let of = variables.get(block.variable as usize);
+        let (Some(by), Some(of)) = (self.compression, of) else { return Ok(None) };
+        let packed = crossing::pack(by, &of.def, bytes);
+        packed.map(Some).map_err(|error| Unsent::Read(Failure::Gate(error.to_string())))
+    }
+}
+
+impl Offer<'_> {
+    /// The lowest version in which all of it can be said: so older gates take what they can.
+    fn version(&self) -> u32 {
+        if self.compression.is_some() { VERSION } else { VERSION_PLAIN }
     }
 }
 
@@ -142,7 +174,7 @@ fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> O
             Err(error) => return Other::Cut(error.to_string()),
             Ok(Some(Note::Ended)) if held.all_taken() => return Other::Ended,
             Ok(Some(Note::Ended)) => {}
-            Ok(Some(Note::Offer { .. } | Note::Welcome { .. } | Note::Opening { .. })) => {
+            Ok(Some(Note::Offer { .. } | Note::Welcome { .. } | Note::Compressed | Note::Opening { .. })) => {
                 return Other::Refuses("it says what is not its to say".to_owned());
             }
         }

@@ -10,8 +10,8 @@ use fp_core::{Epoch, stream_name_fits};
 
 use super::Gate;
 use super::inflow::{Inflow, Offer, Reception};
-use super::received::{Opened, Received};
-use crate::crossing::{Note, VERSION};
+use super::received::{Opened, Reading, Received};
+use crate::crossing::{Note, VERSION, VERSION_PLAIN};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
 use crate::publisher_size::LIMIT_RANKS;
@@ -52,8 +52,8 @@ fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
     let Some(Note::Offer { version, stream, forward, subscribers }) = offer(connection)? else {
         return Err(invalid("it offers no stream"));
     };
-    if version != VERSION {
-        let why = format!("it speaks version {VERSION} with `flexpath forward`, and not {version}");
+    if !(VERSION_PLAIN..=VERSION).contains(&version) {
+        let why = format!("it speaks versions up to {VERSION} with `flexpath forward`, and not {version}");
         return refuse(connection, &why, false);
     }
     let inflow = match gate.inflow(&stream) {
@@ -142,7 +142,7 @@ fn take(
     connection: &Connection,
     number: u64,
 ) -> Result<bool, Parting> {
-    let mut opened: Option<Opened> = None;
+    let (mut opened, mut is_packed) = (None, false);
     loop {
         match connection.incoming()? {
             None => return Ok(false),
@@ -152,6 +152,7 @@ fn take(
                     inflow.open(gate, checked, next.step).map_err(Parting::Ended)?;
                     opened = Some(checked);
                 }
+                Note::Compressed => is_packed = true,
                 Note::Ended => {
                     inflow.end(Some(number)).map_err(Parting::Ended)?;
                     // It says so once more when it has heard that. If the way is cut before, it comes again.
@@ -171,7 +172,10 @@ fn take(
             },
             Some(_) => {
                 let opened = opened.ok_or_else(|| invalid("a step came before its opening"))?;
-                let received = Received::read(connection, opened, gate.options.memory.0, &inflow.spare)?;
+                let how = Reading { opened, is_packed, limit_bytes: gate.options.memory.0 };
+                // What is unpacked is in memory of its own.
+                let spare = if is_packed { &Arc::default() } else { &inflow.spare };
+                let received = Received::read(connection, &how, spare)?;
                 let received = inflow.publish(gate, received, opened, number).map_err(Parting::Ended)?;
                 if received == Reception::Late {
                     let why = "another connection has taken its place";

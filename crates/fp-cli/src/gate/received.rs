@@ -8,7 +8,7 @@ use fp_core::connection::Connection;
 use fp_core::{Epoch, Rank};
 use fp_spool::{BlockHead, Damage, RecordSequence, SpoolError, StepHead};
 
-use crate::crossing::Mark;
+use crate::crossing::{self, Mark, PackedError};
 
 /// Memory of blocks that were published. Those of the next step, which come in the same order, are as long. New pages
 /// would cost as much as their bytes on the way.
@@ -53,6 +53,15 @@ pub(super) struct Opened {
     pub(super) ranks: u32,
 }
 
+/// How a step is read.
+pub(super) struct Reading {
+    pub(super) opened: Opened,
+    /// Whether its blocks are compressed.
+    pub(super) is_packed: bool,
+    /// Bytes that it may take.
+    pub(super) limit_bytes: u64,
+}
+
 /// Memory that a block may have beyond twice its bytes.
 const LEAST_BYTES: usize = 4096;
 
@@ -72,40 +81,65 @@ fn unread(error: SpoolError) -> io::Error {
     }
 }
 
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// A block that came compressed, if there is room for it. One that is not what it says is refused by its name.
+fn unpacked(
+    head: &StepHead,
+    block: &BlockHead,
+    bytes: &[u8],
+    (left_bytes, limit_bytes): (u64, u64),
+) -> io::Result<Vec<u8>> {
+    let unpacked = crossing::unpack(head, block, bytes, left_bytes);
+    unpacked.map_err(|error| {
+        if matches!(error, PackedError::NoRoom { .. }) {
+            return unread(SpoolError::TooLong { step: head.step, limit_bytes });
+        }
+        let of = head.variables.get(block.variable as usize);
+        let name = of.map(|of| of.def.name.as_str()).unwrap_or_default();
+        let (step, rank) = (head.step, block.block.rank);
+        invalid(format!("step {step}, rank {rank}, variable {name:?}: {error}"))
+    })
+}
+
 impl Received {
     pub(super) fn mark(&self) -> Mark {
         Mark { epoch: self.head.epoch, step: self.head.step }
     }
 
     /// Reads the step that begins now.
-    pub(super) fn read(
-        connection: &Connection,
-        opened: Opened,
-        limit_bytes: u64,
-        spare: &Arc<Spare>,
-    ) -> io::Result<Self> {
-        let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        let mut records = RecordSequence::new(connection).with_limit_bytes(limit_bytes);
+    pub(super) fn read(connection: &Connection, how: &Reading, spare: &Arc<Spare>) -> io::Result<Self> {
+        let opened = how.opened;
+        let mut records = RecordSequence::new(connection).with_limit_bytes(how.limit_bytes);
         let head = records.step().map_err(unread)?;
         let head = head.ok_or_else(|| invalid("a step was announced, and none came".to_owned()))?;
         if head.epoch != opened.epoch {
             return Err(invalid(format!("step {} is of another opening than was said", head.step)));
         }
-        let mut blocks = Vec::new();
-        let mut bytes = spare.take();
+        let mut step = Self { head, blocks: Vec::new(), spare: spare.clone() };
+        let (mut bytes, mut left_bytes) = (spare.take(), how.limit_bytes);
         while let Some(block) = records.block_in(&mut bytes).map_err(unread)? {
-            if bytes.capacity() > 2 * bytes.len() + LEAST_BYTES {
-                bytes.shrink_to_fit();
-            }
             if block.block.rank >= Rank(opened.ranks) {
-                let (step, rank, ranks) = (head.step, block.block.rank, opened.ranks);
+                let (step, rank, ranks) = (step.head.step, block.block.rank, opened.ranks);
                 return Err(invalid(format!(
                     "step {step} has a block of rank {rank}, and there are {ranks}"
                 )));
             }
-            blocks.push((block, std::mem::replace(&mut bytes, spare.take())));
+            let whole = match how.is_packed {
+                true => unpacked(&step.head, &block, &bytes, (left_bytes, how.limit_bytes))?,
+                false => {
+                    if bytes.capacity() > 2 * bytes.len() + LEAST_BYTES {
+                        bytes.shrink_to_fit();
+                    }
+                    std::mem::replace(&mut bytes, spare.take())
+                }
+            };
+            left_bytes = left_bytes.saturating_sub(whole.len() as u64);
+            step.blocks.push((block, whole));
         }
         spare.give_back(bytes);
-        Ok(Self { head, blocks, spare: spare.clone() })
+        Ok(step)
     }
 }

@@ -52,7 +52,9 @@ fn what_is_forwarded_is_what_was_published() {
         let [ended, gate] = [forward.finish(), gate.finish()];
         assert_eq!((ended.code, gate.code), (Some(0), Some(0)), "{} {}", ended.stderr, gate.stderr);
         assert!(
-            ended.stderr.contains("3 steps sent, 0.0 MiB; 3 taken, 0 under way, 0 skipped"),
+            ended
+                .stderr
+                .contains("3 steps sent: 0.0 MiB of data, 0.0 MiB crossed; 3 taken, 0 under way, 0 skipped"),
             "{}",
             ended.stderr
         );

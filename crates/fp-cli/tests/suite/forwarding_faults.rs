@@ -100,13 +100,20 @@ fn certificates_let_in_and_are_looked_at_on_both_sides() {
 
 /// What a made-up gate says after it was offered the stream; and what the command says then.
 fn with_a_gate_that_says(notes: &[&str], said: &str) {
+    offered_by(&[], 1, notes, said);
+}
+
+/// The same of a forward with these options, which offers the stream in that version.
+fn offered_by(options: &[&str], version: u32, notes: &[&str], said: &str) {
     let live = Live::start("sim");
     let mut listener = ConnectionListener::listen("127.0.0.1:0".parse().unwrap(), None, None, None).unwrap();
-    let forward = forward(live.path(), &listener.address().to_string(), &["--await", "1"]);
+    let options = [&["--await", "1"], options].concat();
+    let forward = forward(live.path(), &listener.address().to_string(), &options);
     let connection = listener.accept(Duration::from_secs(60)).unwrap().expect("it dials");
     let offered = connection.incoming().unwrap();
     let Some(Incoming::Note(offer)) = offered else { panic!("no offer: {offered:?}") };
-    assert!(String::from_utf8(offer).unwrap().starts_with("{\"offer\":{\"version\":1,\"stream\":\"sim\""));
+    let begins = format!(r#"{{"offer":{{"version":{version},"stream":"sim""#);
+    assert!(String::from_utf8(offer).unwrap().starts_with(&begins));
     for note in notes {
         connection.tell(note.as_bytes()).unwrap();
     }
@@ -124,6 +131,16 @@ fn a_gate_that_lies_is_believed_nothing() {
     with_a_gate_that_says(&[welcome, welcome], "it says what is not its to say");
     with_a_gate_that_says(&[taken], "it answers an offer with something else");
     with_a_gate_that_says(&["{}"], "it says what means nothing here");
+}
+
+/// What gates of version 1 say to all others.
+#[test]
+fn a_gate_of_before_says_that_it_knows_no_compression() {
+    let why = "it speaks version 1 with `flexpath forward`, and not 2";
+    let refused = format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
+    for compress in ["--compress", "--compress=pco"] {
+        offered_by(&[compress], 2, &[&refused], why);
+    }
 }
 
 #[test]
@@ -147,8 +164,8 @@ fn a_gate_does_not_believe_either() {
     let refused = |why: &str| format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
     assert_eq!(answers(&[offer("a*", 1)]), refused("\\\"a*\\\" is no name of a stream"));
     assert_eq!(
-        answers(&[offer("sim", 2)]),
-        refused("it speaks version 1 with `flexpath forward`, and not 2")
+        answers(&[offer("sim", 3)]),
+        refused("it speaks versions up to 2 with `flexpath forward`, and not 3")
     );
     assert_eq!(answers(&["\"ended\"".to_owned()]), "", "it is closed on");
     assert!(answers(&[offer("sim", 1)]).starts_with("{\"welcome\""));

@@ -10,6 +10,7 @@ mod credentials;
 mod doctor;
 mod forgetful;
 mod forwarding;
+mod forwarding_bytes;
 mod forwarding_faults;
 mod kinds;
 mod library;

@@ -2,7 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
@@ -19,6 +19,8 @@ struct Shared {
     /// Both ends of each connection that there is.
     open: Mutex<Vec<(TcpStream, TcpStream)>>,
     dialled: AtomicUsize,
+    /// Bytes that whoever dialled has sent.
+    carried: AtomicU64,
 }
 
 impl Wire {
@@ -27,7 +29,12 @@ impl Wire {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let bound = listener.local_addr().unwrap();
         let to = Mutex::new(address.trim().parse().unwrap());
-        let shared = Arc::new(Shared { to, open: Mutex::default(), dialled: AtomicUsize::new(0) });
+        let shared = Arc::new(Shared {
+            to,
+            open: Mutex::default(),
+            dialled: AtomicUsize::new(0),
+            carried: AtomicU64::new(0),
+        });
         let of_thread = shared.clone();
         // It ends with the process.
         thread::spawn(move || listener.incoming().flatten().for_each(|near| of_thread.carry(near)));
@@ -64,25 +71,34 @@ impl Wire {
     pub(crate) fn dialled(&self) -> usize {
         self.shared.dialled.load(Ordering::SeqCst)
     }
+
+    /// How many bytes went over it, of those who dialled.
+    pub(crate) fn carried(&self) -> u64 {
+        self.shared.carried.load(Ordering::SeqCst)
+    }
 }
 
 impl Shared {
-    fn carry(&self, near: TcpStream) {
+    fn carry(self: &Arc<Self>, near: TcpStream) {
         self.dialled.fetch_add(1, Ordering::SeqCst);
         let to = *self.to.lock().unwrap();
         // Where nobody listens the near end is closed.
         let Ok(far) = TcpStream::connect(to) else { return };
-        let ways = [(&near, &far), (&far, &near)];
-        for (from, to) in ways.map(|(from, to)| (from.try_clone().unwrap(), to.try_clone().unwrap())) {
-            thread::spawn(move || pump(from, to));
-        }
+        let ends = |from: &TcpStream, to: &TcpStream| (from.try_clone().unwrap(), to.try_clone().unwrap());
+        let (there, back, shared) = (ends(&near, &far), ends(&far, &near), self.clone());
+        let note = move |count| {
+            shared.carried.fetch_add(count, Ordering::SeqCst);
+        };
+        thread::spawn(move || pump(there, note));
+        thread::spawn(move || pump(back, |_| {}));
         self.open.lock().unwrap_or_else(PoisonError::into_inner).push((near, far));
     }
 }
 
-fn pump(mut from: TcpStream, mut to: TcpStream) {
+fn pump((mut from, mut to): (TcpStream, TcpStream), note: impl Fn(u64)) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
+        note(count as u64);
         if to.write_all(&bytes[..count]).is_err() {
             break;
         }
