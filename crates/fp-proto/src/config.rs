@@ -275,6 +275,15 @@ impl VariableSet {
         Self::Named(names)
     }
 
+    /// What is in the one or the other.
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::All, _) | (_, Self::All) => Self::All,
+            (Self::Named(one), Self::Named(other)) => Self::named(one.into_iter().chain(other)),
+        }
+    }
+
     /// Whether `variable` is in the set.
     pub fn contains(&self, variable: &str) -> bool {
         match self {

@@ -16,6 +16,7 @@ use crate::session::publisher::PublisherSession;
 use crate::session::sync::Syncing;
 use crate::value::counters::Statistics;
 use crate::value::event::Event;
+use fp_proto::config::VariableSet;
 use fp_types::Epoch;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -101,6 +102,13 @@ impl Publisher {
     /// Whether a subscription has started and not ended: what is put would be kept.
     pub fn has_subscribers(&self) -> bool {
         self.shared.endpoint.inspect(|state| state.machine.has_subscribers())
+    }
+
+    /// The variables that subscriptions want of the steps to come. They select them, or something is made of them, or
+    /// conditions name them. What a reserve keeps is not counted. Where a selection changes, both are wanted until it is
+    /// agreed from which step on the new one holds.
+    pub fn wanted_variables(&self) -> VariableSet {
+        self.shared.wanted_variables()
     }
 
     /// Waits up to `timeout` until every lossless subscription has released all steps that this rank has ended. Those

@@ -3,6 +3,7 @@
 //! A session owns the endpoint that the coordinator drives. It knows the data plane, and no public handle.
 
 pub(crate) mod admission;
+pub(crate) mod asked;
 pub(crate) mod begin;
 pub(crate) mod deployer;
 pub(crate) mod derive_budget;

@@ -189,6 +189,11 @@ impl StepReader {
         self.held.assignment.queued_steps
     }
 
+    /// Whether the subscription asked for the variable in this step. Of others it is told what they are, and no more.
+    pub fn is_selected(&self, variable: &str) -> bool {
+        self.held.wants.contains(variable)
+    }
+
     /// The step's variables, by name.
     ///
     /// # Errors

@@ -99,8 +99,15 @@ impl Subscriber {
         &mut self,
         names: impl IntoIterator<Item = impl Into<String>>,
     ) -> Result<(), ReadError> {
+        self.select(VariableSet::named(names))
+    }
+
+    /// The same, also for all variables of the stream.
+    ///
+    /// # Errors
+    /// As [`Subscriber::select_variables`].
+    pub fn select(&mut self, variables: VariableSet) -> Result<(), ReadError> {
         self.shared.check_fork()?;
-        let variables = VariableSet::named(names);
         self.shared.ask(|asking| asking.variables = variables)
     }
 

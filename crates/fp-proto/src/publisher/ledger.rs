@@ -99,6 +99,16 @@ impl Subscription {
         self.spec.variables.contains(variable) || earlier.any(|earlier| earlier.variables.contains(variable))
     }
 
+    /// What it asks for of a step, but for modules: what was asked for before is in it until the change is agreed.
+    fn asked(&self, step: StepId) -> SubscriptionSpec {
+        let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
+        let variables =
+            earlier.fold(self.spec.variables.clone(), |all, earlier| all.union(earlier.variables.clone()));
+        let requests = self.requests(step).into_iter().filter(|request| !request.is_module());
+        let requests = requests.map(|request| Request::clone(request)).collect();
+        SubscriptionSpec { variables, requests, ..self.spec.clone() }
+    }
+
     /// Whether it asks for anything, or did.
     fn asks(&self) -> bool {
         !self.requests.is_empty() || !self.earlier.is_empty()
@@ -234,6 +244,12 @@ impl Ledger {
             known.requests(self.next).into_iter().for_each(|request| *asked.entry(request).or_default() += 1);
         }
         asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
+    }
+
+    /// What each subscription with a reader asks for of the next step, but for modules.
+    pub(crate) fn asked(&self) -> Vec<SubscriptionSpec> {
+        let read = self.subscriptions.iter().filter(|(id, known)| !is_standing(**id) && !known.removed);
+        read.map(|(_, known)| known.asked(self.next)).collect()
     }
 
     /// Those of these subscriptions that are about some steps only.

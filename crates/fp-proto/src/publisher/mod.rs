@@ -201,6 +201,11 @@ impl PublisherMachine {
         self.ledger.subscriptions.iter().any(live)
     }
 
+    /// What each subscription with a reader asks for of the next step, but for modules.
+    pub fn asked(&self) -> Vec<SubscriptionSpec> {
+        self.ledger.asked()
+    }
+
     /// How many steps each subscription has queued or holds (at the lead), or how many are live for it here.
     pub fn queue_depth(&self) -> Vec<(SubscriptionId, usize)> {
         self.holders().into_iter().map(|(id, steps)| (id, steps.len())).collect()

@@ -26,6 +26,29 @@ fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
 }
 
 #[test]
+fn what_is_asked_for_is_what_every_reader_asks_for() {
+    let mut ledger = Ledger::default();
+    let known = |spec: SubscriptionSpec| Subscription::new(spec, Some(StepId(0)));
+    ledger.subscriptions.insert(RESERVE, known(SubscriptionSpec::default()));
+    assert_eq!(ledger.asked(), [], "nobody reads what the reserve keeps");
+    ledger.subscriptions.insert(SubscriptionId(2), known(spec("a", b"one")));
+    ledger.subscriptions.insert(SubscriptionId(3), known(spec("b", b"two")));
+    assert_eq!(ledger.asked(), [spec("a", b"one"), spec("b", b"two")]);
+    let changed = ledger.subscriptions.get_mut(&SubscriptionId(2)).expect("known");
+    changed.reselect(spec("c", b"three"));
+    let both = SubscriptionSpec {
+        variables: VariableSet::named(["a", "c"]),
+        requests: vec![request(b"one"), request(b"three")],
+        ..Default::default()
+    };
+    assert_eq!(ledger.asked(), [both, spec("b", b"two")], "until that is agreed");
+    let changed = ledger.subscriptions.get_mut(&SubscriptionId(2)).expect("known");
+    changed.selection_agreed(StepId(0));
+    ledger.subscriptions.get_mut(&SubscriptionId(3)).expect("known").removed = true;
+    assert_eq!(ledger.asked(), [spec("c", b"three")]);
+}
+
+#[test]
 fn what_is_asked_for_is_told_once_with_how_many_ask() {
     let mut ledger = Ledger::default();
     let ids = [2, 3, 4].map(SubscriptionId);
