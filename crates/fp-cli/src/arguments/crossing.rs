@@ -39,6 +39,9 @@ pub(crate) struct ForwardOptions {
     /// before version 2 refuse that
     #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "lz4")]
     pub(crate) compress: Option<CompressOption>,
+    /// Brings all variables, whatever subscribers of the gate select
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Never lets the publisher wait: old steps are dropped
     #[arg(long)]
     pub(crate) lossy: bool,

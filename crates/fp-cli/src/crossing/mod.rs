@@ -6,6 +6,8 @@
 
 mod note;
 mod packed;
+mod wanted;
 
 pub(crate) use note::{Mark, Note, VERSION, VERSION_PLAIN};
 pub(crate) use packed::{PackedError, pack, unpack};
+pub(crate) use wanted::Wanted;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::wanted::Wanted;
 use fp_core::connection::Connection;
 use fp_core::{Epoch, StepId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -27,8 +28,15 @@ pub(crate) struct Mark {
 pub(crate) enum Note {
     /// `forward`, first: it brings this stream. The same process says the same `forward` again after a cut.
     Offer { version: u32, stream: String, forward: String, subscribers: u32 },
-    /// `gate`, then: the last step that it has, those up to it that it still needs, and how many it keeps in any case.
-    Welcome { has: Option<Mark>, pending: Vec<Mark>, reserve: u32 },
+    /// `gate`, then: the last step that it has, those up to it that it still needs, and how many it keeps in any case. In
+    /// version 2 also which variables are to cross.
+    Welcome {
+        has: Option<Mark>,
+        pending: Vec<Mark>,
+        reserve: u32,
+        #[serde(default, skip_serializing_if = "Wanted::is_all")]
+        wanted: Wanted,
+    },
     /// `gate`: it does not take the stream; whether it is worth another try.
     Refused { why: String, again: bool },
     /// `forward`, before the first step of a connection: blocks are compressed. Of version 2.
@@ -37,6 +45,8 @@ pub(crate) enum Note {
     Opening { next: Mark, ranks: u32 },
     /// `gate`: all subscribers have taken it, and it is in no reserve, or no step has come for a while.
     Taken(Mark),
+    /// `gate`: from now on these variables are to cross. Of version 2.
+    Wanted(Wanted),
     /// `gate`: how many subscriptions there are now.
     Subscribers(u32),
     /// `forward`: no step comes any more. `gate`, then: all were taken, and its subscribers know. `forward`, at last: it has
@@ -80,11 +90,13 @@ fn step<'de, D: Deserializer<'de>>(from: D) -> Result<StepId, D::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_core::VariableSet;
 
     /// What is said by this version is said so for ever.
     #[test]
     fn notes_are_these_texts() {
         let mark = Mark { epoch: Epoch(0xab), step: StepId(7) };
+        let some = || Wanted::of(VariableSet::named(["b", "a"]));
         let told = r#"{"epoch":"000000000000000000000000000000ab","step":7}"#;
         for (note, text) in [
             (
@@ -92,7 +104,7 @@ mod tests {
                 r#"{"offer":{"version":1,"stream":"sim","forward":"f","subscribers":2}}"#.to_owned(),
             ),
             (
-                Note::Welcome { has: Some(mark), pending: vec![mark], reserve: 9 },
+                Note::Welcome { has: Some(mark), pending: vec![mark], reserve: 9, wanted: Wanted::default() },
                 format!(r#"{{"welcome":{{"has":{told},"pending":[{told}],"reserve":9}}}}"#),
             ),
             (
@@ -104,6 +116,12 @@ mod tests {
             (Note::Subscribers(4), r#"{"subscribers":4}"#.to_owned()),
             (Note::Ended, r#""ended""#.to_owned()),
             (Note::Compressed, r#""compressed""#.to_owned()),
+            (
+                Note::Welcome { has: None, pending: Vec::new(), reserve: 0, wanted: some() },
+                r#"{"welcome":{"has":null,"pending":[],"reserve":0,"wanted":["a","b"]}}"#.to_owned(),
+            ),
+            (Note::Wanted(some()), r#"{"wanted":["a","b"]}"#.to_owned()),
+            (Note::Wanted(Wanted::default()), r#"{"wanted":null}"#.to_owned()),
         ] {
             assert_eq!(serde_json::to_string(&note).unwrap(), text);
             assert_eq!(Note::read(text.as_bytes()).unwrap(), note);

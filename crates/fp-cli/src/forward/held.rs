@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fp_core::{Epoch, StartAt, StepId, StepReader};
 
-use crate::crossing::Mark;
+use crate::crossing::{Mark, Wanted};
 
 /// A step that is held.
 struct Step<T> {
@@ -42,6 +42,8 @@ struct State<T> {
     /// The last step that the gate had as it was connected.
     has: Option<Mark>,
     subscribers: u32,
+    /// Which variables they want.
+    wanted: Wanted,
     other: Other,
     awaits_end: bool,
     taken: u64,
@@ -54,6 +56,7 @@ impl<T> Default for Held<T> {
             inherited: Vec::new(),
             has: None,
             subscribers: 0,
+            wanted: Wanted::default(),
             other: Other::Cut(String::new()),
             awaits_end: false,
             taken: 0,
@@ -189,6 +192,16 @@ impl<T> Held<T> {
     /// So many subscribe there now.
     pub(super) fn note_subscribers(&self, subscribers: u32) {
         self.state().subscribers = subscribers;
+    }
+
+    /// They want these variables.
+    pub(super) fn note_wanted(&self, wanted: Wanted) {
+        self.state().wanted = wanted;
+    }
+
+    /// Which variables they want.
+    pub(super) fn wanted(&self) -> Wanted {
+        self.state().wanted.clone()
     }
 
     /// The connection is no more, or the gate does not want the stream.

@@ -5,6 +5,7 @@
 mod held;
 mod paced;
 mod passage;
+mod selecting;
 mod sent;
 
 use std::io;
@@ -16,7 +17,7 @@ use fp_core::connection::Connection;
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
     Compression, EndReason, Epoch, Interrupt as Asked, NextStep, OnLoss, QueuePolicy, StartAt, StepId,
-    StepReader, Subscriber, SubscriberOptions, TlsOptions, Token,
+    StepReader, Subscriber, SubscriberOptions, TlsOptions, Token, VariableSet,
 };
 
 use crate::arguments::ForwardOptions;
@@ -65,6 +66,8 @@ struct Forward<'a> {
     told: Option<Epoch>,
     /// When the gate was connected last, and what was paused for before.
     connected: Option<(Instant, Duration)>,
+    /// The variables that the publisher was asked for.
+    asked: VariableSet,
     /// Steps that may be held at one time; 0 before the stream is subscribed to.
     window: u32,
     steps: u64,
@@ -95,6 +98,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
         sizes: Vec::new(),
         told: None,
         connected: None,
+        asked: VariableSet::All,
         window: 0,
         steps: 0,
         sent: Sent::default(),
@@ -117,7 +121,7 @@ fn unique() -> u64 {
 
 /// How many ranks there are at least, by the blocks of a step.
 fn least_size(step: &StepReader) -> u32 {
-    let variables = recorded_step::variables(step).unwrap_or_default();
+    let variables = selecting::crossing(step, &VariableSet::All).unwrap_or_default();
     let blocks = recorded_step::all_blocks(step, &variables).unwrap_or_default();
     blocks.iter().map(|(block, ..)| block.block.rank.0.saturating_add(1)).max().unwrap_or(1)
 }
@@ -188,6 +192,7 @@ impl Forward<'_> {
                 break;
             }
             self.send_all();
+            self.select(&mut source)?;
             if self.away()?.is_some() {
                 continue;
             }
@@ -278,6 +283,7 @@ impl Forward<'_> {
         let reserve = self.passage.as_ref().map_or(0, |passage| passage.reserve);
         self.window = self.options.window.saturating_add(reserve);
         let window = self.window;
+        self.asked = self.wanted();
         let mut asked = SubscriberOptions::default()
             .with_rendezvous(self.rendezvous.clone())
             .with_name(format!("forward-{}", std::process::id()))
@@ -286,6 +292,7 @@ impl Forward<'_> {
             .with_credit_steps(window)
             .with_on_loss(OnLoss::AwaitRestart(self.options.awaits))
             .with_interrupt(Asked::new(self.interrupt.asked()));
+        asked.variables = self.asked.clone();
         if self.options.lossy {
             asked = asked.with_policy(QueuePolicy::DropOldest);
         }
@@ -320,7 +327,8 @@ impl Forward<'_> {
         }
         while !self.is_over() {
             let compression = self.options.compress.map(Compression::from);
-            let offer = Offer { stream: &self.forwarded, forward: &self.name, compression };
+            let (stream, forward, is_whole) = (&self.forwarded, &self.name, self.options.all);
+            let offer = Offer { stream, forward, compression, is_whole };
             let dialled = Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref());
             let opened = match dialled {
                 Ok(connection) => Passage::open(connection, &offer, &self.held, self.interrupt.asked()),
@@ -365,7 +373,8 @@ impl Forward<'_> {
         self.epoch = step.epoch().unwrap_or(self.epoch);
         if !self.sizes.iter().any(|(epoch, _)| *epoch == self.epoch) {
             // It comes of a publisher that is there, or was just now.
-            let ranks = self.ask_size().map_or_else(|| least_size(&step), |(ranks, _)| ranks);
+            let before = self.sizes.last().map_or(1, |(_, ranks)| *ranks);
+            let ranks = self.ask_size().map_or_else(|| least_size(&step).max(before), |(ranks, _)| ranks);
             self.sizes.push((self.epoch, ranks));
         }
         self.skipped += step.skipped();
@@ -409,7 +418,7 @@ impl Forward<'_> {
         let Some(passage) = &self.passage else {
             return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
         };
-        passage.send(step, &mut self.paced)
+        passage.send(step, &self.wanted(), &mut self.paced)
     }
 
     /// Tells the gate which opening the next step is of, unless it knows.

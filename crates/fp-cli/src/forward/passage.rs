@@ -6,11 +6,12 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use fp_core::connection::{Connection, Incoming};
-use fp_core::{Compression, StepReader, VariableInfo};
+use fp_core::{Compression, StepReader, VariableInfo, VariableSet};
 use fp_spool::{BlockHead, OpenRecord};
 
 use super::held::{Held, Other};
 use super::paced::Paced;
+use super::selecting;
 use super::sent::Sent;
 use crate::crossing::{self, Note, VERSION, VERSION_PLAIN};
 use crate::failure::Failure;
@@ -37,6 +38,8 @@ pub(super) struct Offer<'a> {
     pub(super) forward: &'a str,
     /// How its blocks are compressed.
     pub(super) compression: Option<Compression>,
+    /// Whether all variables cross in any case.
+    pub(super) is_whole: bool,
 }
 
 /// A connection over which the gate has taken the offer.
@@ -77,9 +80,9 @@ impl Passage {
         };
         offered.tell(&connection).map_err(cut)?;
         let began = Instant::now();
-        let (has, pending, reserve) =
+        let (has, pending, reserve, wanted) =
             match hear(&connection, &|| is_over() || began.elapsed() >= PATIENCE).map_err(nonsense)? {
-                Some(Note::Welcome { has, pending, reserve }) => (has, pending, reserve),
+                Some(Note::Welcome { has, pending, reserve, wanted }) => (has, pending, reserve, wanted),
                 Some(Note::Refused { why, again: true }) => return Err(Barred::Passing(why)),
                 Some(Note::Refused { why, again: false }) => return Err(Barred::Lasting(Failure::Gate(why))),
                 Some(_) => {
@@ -91,6 +94,7 @@ impl Passage {
         if offer.compression.is_some() {
             Note::Compressed.tell(&connection).map_err(cut)?;
         }
+        held.note_wanted(wanted);
         held.connected(has, &pending);
         let connection = Arc::new(connection);
         let (of_thread, told) = (connection.clone(), held.clone());
@@ -113,10 +117,15 @@ impl Passage {
         note.tell(&self.connection)
     }
 
-    /// Sends a step, with its blocks as they lie in the publisher's memory.
-    pub(super) fn send(&self, step: &StepReader, paced: &mut Paced) -> Result<Sent, Unsent> {
+    /// Sends these variables of a step, with their blocks as they lie in the publisher's memory.
+    pub(super) fn send(
+        &self,
+        step: &StepReader,
+        wanted: &VariableSet,
+        paced: &mut Paced,
+    ) -> Result<Sent, Unsent> {
         let read = |error| Unsent::Read(Failure::from(error));
-        let variables = recorded_step::variables(step).map_err(Unsent::Read)?;
+        let variables = selecting::crossing(step, wanted).map_err(Unsent::Read)?;
         let head = recorded_step::head(step, &variables).map_err(Unsent::Read)?;
         let cut = |error: fp_spool::SpoolError| Unsent::Cut(io::Error::other(error));
         let mut out = BufWriter::with_capacity(GATHERED_BYTES, paced.over(&self.connection));
@@ -152,7 +161,7 @@ impl Passage {
 impl Offer<'_> {
     /// The lowest version in which all of it can be said: so older gates take what they can.
     fn version(&self) -> u32 {
-        if self.compression.is_some() { VERSION } else { VERSION_PLAIN }
+        if self.is_whole && self.compression.is_none() { VERSION_PLAIN } else { VERSION }
     }
 }
 
@@ -168,6 +177,10 @@ fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> O
                 ));
             }
             Ok(Some(Note::Subscribers(count))) => held.note_subscribers(count),
+            Ok(Some(Note::Wanted(wanted))) if wanted.fits() => held.note_wanted(wanted),
+            Ok(Some(Note::Wanted(_))) => {
+                return Other::Refuses("it asks for more variables than there can be".to_owned());
+            }
             Ok(Some(Note::Refused { why, again: false })) => return Other::Refuses(why),
             Ok(Some(Note::Refused { why, again: true })) => return Other::Cut(why),
             Ok(None) => return Other::Cut("it closed the connection".to_owned()),

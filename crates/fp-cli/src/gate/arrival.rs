@@ -60,7 +60,7 @@ fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
         Ok(inflow) => inflow,
         Err(why) => return refuse(connection, &why, false),
     };
-    let offer = Offer { forward: &forward, subscribers };
+    let offer = Offer { forward: &forward, subscribers, is_plain: version == VERSION_PLAIN };
     let (number, welcome) = match inflow.connect(&offer, connection, gate.options.reserve) {
         Ok(connected) => connected,
         Err(why) => return refuse(connection, &why, true),
@@ -166,6 +166,7 @@ fn take(
                 | Note::Welcome { .. }
                 | Note::Refused { .. }
                 | Note::Taken(_)
+                | Note::Wanted(_)
                 | Note::Subscribers(_) => {
                     return Err(invalid("it says what is not its to say").into());
                 }

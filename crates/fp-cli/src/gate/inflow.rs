@@ -11,7 +11,7 @@ use super::Gate;
 use super::outlet::Outlet;
 use super::received::{Opened, Received, Spare};
 use super::taken::Taken;
-use crate::crossing::{Mark, Note};
+use crate::crossing::{Mark, Note, Wanted};
 use crate::failure::Failure;
 
 /// Steps that may be missing before one, so that numbers go on. Behind a longer gap the stream opens anew.
@@ -26,6 +26,8 @@ struct Line {
     number: u64,
     /// Who brings it.
     forward: String,
+    /// Whether it brings all variables in any case.
+    is_plain: bool,
     connection: Arc<Connection>,
 }
 
@@ -45,6 +47,8 @@ struct State {
     /// How many subscribe to it: as was offered, until they are counted.
     subscribers: u32,
     is_counted: bool,
+    /// Which variables they want.
+    wanted: Wanted,
     /// The opening that has ended last, and whether none has come since.
     ended: Option<Epoch>,
     has_ended: bool,
@@ -75,6 +79,8 @@ pub(super) struct Offer<'a> {
     pub(super) forward: &'a str,
     /// How many had subscribed when that was heard last.
     pub(super) subscribers: u32,
+    /// Whether it is of a version that brings all variables.
+    pub(super) is_plain: bool,
 }
 
 /// How a step fared that came.
@@ -130,7 +136,8 @@ impl Inflow {
         }
         state.lines += 1;
         let (number, forward, connection) = (state.lines, offer.forward.to_owned(), connection.clone());
-        state.line = Some(Line { number, forward, connection });
+        let is_plain = offer.is_plain;
+        state.line = Some(Line { number, forward, is_plain, connection });
         state.away = None;
         // Who comes anew is told how it stands, and hears no more of what was to be said before.
         state.untold.clear();
@@ -141,7 +148,8 @@ impl Inflow {
             }
             false => state.subscribers = state.subscribers.max(offer.subscribers),
         }
-        Ok((number, Note::Welcome { has: state.has, pending: state.pending.clone(), reserve }))
+        let wanted = if is_plain { Wanted::default() } else { state.wanted.clone() };
+        Ok((number, Note::Welcome { has: state.has, pending: state.pending.clone(), reserve, wanted }))
     }
 
     /// That connection is no more; whether it was the last one, so that what has ended over it has ended for all.
@@ -213,6 +221,16 @@ impl Inflow {
             let is_new = !state.is_counted || state.subscribers != subscribers;
             (state.subscribers, state.is_counted) = (subscribers, true);
             is_new.then_some(Note::Subscribers(subscribers))
+        });
+    }
+
+    /// They want these variables from now on.
+    pub(super) fn note_wanted(&self, wanted: Wanted) {
+        self.tell(|state| {
+            let is_new = state.wanted != wanted;
+            let is_heard = state.line.as_ref().is_some_and(|line| !line.is_plain);
+            state.wanted = wanted;
+            (is_new && is_heard).then(|| Note::Wanted(state.wanted.clone()))
         });
     }
 
@@ -301,6 +319,7 @@ impl Inflow {
         outlet.take().map_or(Ok(()), |outlet| outlet.finish(is_over))?;
         self.tell(|state| {
             (state.subscribers, state.is_counted, state.has_ended) = (0, false, true);
+            state.wanted = Wanted::default();
             // Over another connection it is told as it is said there.
             let is_its = state.line.as_ref().map(|line| line.number) == number;
             is_its.then_some(Note::Ended)

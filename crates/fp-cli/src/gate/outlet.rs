@@ -12,7 +12,7 @@ use super::Gate;
 use super::inflow::Inflow;
 use super::received::Received;
 use super::taken::Taken;
-use crate::crossing::Mark;
+use crate::crossing::{Mark, Wanted};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
 use crate::recorded_step;
@@ -163,6 +163,10 @@ impl Ranked {
         first: StepId,
         told: &Receiver<Handed>,
     ) -> Result<bool, Failure> {
+        if self.rank == Rank(0) {
+            // Whoever is awaited may want any of them.
+            self.inflow.note_wanted(Wanted::default());
+        }
         self.await_subscribers(publisher);
         let (mut next, mut rest) = (first, Rest::from(None));
         loop {
@@ -255,7 +259,17 @@ impl Ranked {
 
     fn note_subscribers(&self, publisher: &Publisher) {
         if self.rank == Rank(0) {
-            self.inflow.note_subscribers(publisher.wait_for_subscriptions(0, Duration::ZERO));
+            let subscribers = publisher.wait_for_subscriptions(0, Duration::ZERO);
+            self.inflow.note_subscribers(subscribers);
+            self.inflow.note_wanted(self.wanted(publisher, subscribers));
+        }
+    }
+
+    /// What they want: all, where nobody has come yet, or steps are kept for those who will.
+    fn wanted(&self, publisher: &Publisher, subscribers: u32) -> Wanted {
+        match subscribers == 0 || self.gate.options.reserve > 0 {
+            true => Wanted::default(),
+            false => Wanted::of(publisher.wanted_variables()),
         }
     }
 

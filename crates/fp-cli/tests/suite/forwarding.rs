@@ -64,7 +64,7 @@ fn what_is_forwarded_is_what_was_published() {
 }
 
 /// How often something is cut or killed. More often where tests may take long.
-fn faults() -> u64 {
+pub(crate) fn faults() -> u64 {
     std::env::var("FLEXPATH_FORWARD_FAULTS").map_or(8, |faults| faults.parse().expect("a number"))
 }
 

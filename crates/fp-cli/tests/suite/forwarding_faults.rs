@@ -100,7 +100,7 @@ fn certificates_let_in_and_are_looked_at_on_both_sides() {
 
 /// What a made-up gate says after it was offered the stream; and what the command says then.
 fn with_a_gate_that_says(notes: &[&str], said: &str) {
-    offered_by(&[], 1, notes, said);
+    offered_by(&[], 2, notes, said);
 }
 
 /// The same of a forward with these options, which offers the stream in that version.
@@ -128,6 +128,8 @@ fn a_gate_that_lies_is_believed_nothing() {
     let taken = r#"{"taken":{"epoch":"000000000000000000000000000000ab","step":7}}"#;
     with_a_gate_that_says(&[welcome, taken], "it says that step 7 was taken, and never got it");
     with_a_gate_that_says(&[welcome, r#"{"refused":{"why":"no room","again":false}}"#], "no room");
+    let many = format!(r#"{{"wanted":{:?}}}"#, vec!["a"; 5000]);
+    with_a_gate_that_says(&[welcome, &many], "it asks for more variables than there can be");
     with_a_gate_that_says(&[welcome, welcome], "it says what is not its to say");
     with_a_gate_that_says(&[taken], "it answers an offer with something else");
     with_a_gate_that_says(&["{}"], "it says what means nothing here");
@@ -135,12 +137,14 @@ fn a_gate_that_lies_is_believed_nothing() {
 
 /// What gates of version 1 say to all others.
 #[test]
-fn a_gate_of_before_says_that_it_knows_no_compression() {
+fn a_gate_of_before_says_that_it_knows_neither_compression_nor_selections() {
     let why = "it speaks version 1 with `flexpath forward`, and not 2";
     let refused = format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
-    for compress in ["--compress", "--compress=pco"] {
-        offered_by(&[compress], 2, &[&refused], why);
+    for options in [&["--compress"][..], &["--compress=pco", "--all"], &[]] {
+        offered_by(options, 2, &[&refused], why);
     }
+    // What it does know it is offered.
+    offered_by(&["--all"], 1, &[r#"{"refused":{"why":"no room","again":false}}"#], "no room");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod forgetful;
 mod forwarding;
 mod forwarding_bytes;
 mod forwarding_faults;
+mod forwarding_selections;
 mod kinds;
 mod library;
 mod meet;
