@@ -26,6 +26,8 @@ struct Entry {
     broken: bool,
     /// More was here than one turn takes.
     unfinished: bool,
+    /// The socket was readable and was not looked at, as a message was here without that.
+    is_owed_a_look: bool,
 }
 
 /// Where a turn looks for messages.
@@ -72,7 +74,7 @@ impl Links {
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
         self.entries.insert(
             token,
-            Entry { link, proof: proof.map(Arc::new), writing: false, broken: false, unfinished: false },
+            Entry { link, proof: proof.map(Arc::new), writing: false, broken: false, unfinished: false, is_owed_a_look: false },
         );
         Some(PeerId(token))
     }
@@ -155,6 +157,12 @@ impl Links {
         self.entries.get(&token).is_some_and(|entry| entry.unfinished)
     }
 
+    /// The links whose sockets were readable and were not looked at. Mostly there is a bell that was heard already, and to
+    /// read it would have kept the message waiting that it told of.
+    pub(crate) fn owed(&self) -> impl Iterator<Item = u64> {
+        self.entries.iter().filter(|(_, entry)| entry.is_owed_a_look).map(|(&token, _)| token)
+    }
+
     /// The links where a turn left some of what was here.
     pub(crate) fn unfinished(&self) -> Vec<u64> {
         self.entries.iter().filter(|(_, entry)| entry.unfinished).map(|(&token, _)| token).collect()
@@ -179,7 +187,11 @@ impl Entry {
             return Ok(None);
         }
         turn.messages += 1;
-        let frame = if from == From::Here { self.link.recv_here() } else { self.link.recv() };
+        if from == From::Socket && turn.messages == 1 {
+            self.is_owed_a_look = self.link.has_buffered();
+        }
+        let looks = from == From::Socket && !self.is_owed_a_look;
+        let frame = if looks { self.link.recv() } else { self.link.recv_here() };
         match frame {
             Ok(Some(frame)) => codec::decode(&frame.head).map(Some).map_err(|error| {
                 tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");

@@ -65,8 +65,9 @@ impl<R: Role> Endpoint<R> {
         state.polling = true;
         let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
         self.due.store(u64::MAX, Ordering::Release);
+        let owed: Tokens = state.links.owed().collect();
         drop(state);
-        let ready = self.await_ready(due);
+        let ready = if owed.is_empty() { self.await_ready(due) } else { owed };
         let data = self.turn_control(&ready, true);
         self.turn_data(&data);
         self.lock()

@@ -61,13 +61,13 @@ pub(crate) struct StoredStep {
     beside: Vec<Box<dyn Any + Send + Sync>>,
 }
 
-/// Processes, each once.
+/// Processes by their number, each once.
 type Seen = SmallVec<[ProcessWatch; 2]>;
 
 /// A process was told where the segments of a step are.
 fn was_seen_by(seen: &mut Seen, watch: &ProcessWatch) {
-    if seen.iter().all(|known| known.pid() != watch.pid()) {
-        seen.push(watch.clone());
+    if let Err(at) = seen.binary_search_by_key(&watch.pid(), ProcessWatch::pid) {
+        seen.insert(at, watch.clone());
     }
 }
 
