@@ -42,7 +42,8 @@ pub(crate) struct StageOptions {
     /// when the publisher is gone
     #[arg(long, value_name = "N|BYTES|all", default_value = "0", value_parser = reserve)]
     pub(crate) reserve: Reserve,
-    /// Publishes the first step of a stream when it has so many subscribers. Until then steps are on --disk
+    /// Publishes the first step of a stream when it has so many subscribers, each time that it opens. Until then steps
+    /// are on --disk
     #[arg(long, value_name = "N", default_value_t = 0, requires = "disk")]
     pub(crate) subscribers: u32,
     /// Never lets the publisher wait: where neither memory nor disk has room, old steps are dropped

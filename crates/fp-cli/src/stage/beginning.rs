@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use fp_core::{Epoch, StepId};
 
-use super::course::Fate;
 use super::relay::Relay;
 use super::shelf::{Kept, Shelf, StreamFolder};
 use crate::failure::Failure;
@@ -79,9 +78,6 @@ impl Beginning {
         let awaits = awaits.unwrap_or_else(|| Instant::now() + Duration::from_secs(1 << 30));
         // Somebody has to come for what is there.
         let subscribers = subscribers.max(u32::from(!has_stream || !steps.is_empty()));
-        if subscribers.max(options.subscribers) == 0 {
-            relay.course.decide(Fate::Published);
-        }
         let shelf = shelf.map(Arc::new);
         Ok(Self { has_stream, ranks, next, folder, shelf, kept: steps, subscribers, awaits })
     }

@@ -1,20 +1,9 @@
 //! What all threads of a relay watch: whether to go on.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use fp_core::Epoch;
-
-/// What becomes of steps that are on disk as a relay begins, and of those that come meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// Those who had subscribed are awaited.
-    Undecided,
-    /// They are published: all are back, or were awaited long enough.
-    Published,
-    /// They stay on disk, as another run of the stream is there.
-    Left,
-}
 
 /// Whether a relay goes on, and what it takes.
 pub(super) struct Course {
@@ -22,8 +11,6 @@ pub(super) struct Course {
     /// Whether another opening of the stream waits to be staged.
     is_succeeded: AtomicBool,
     has_failed: AtomicBool,
-    /// What becomes of steps that are on disk as the relay begins.
-    fate: AtomicU8,
     /// Whether the stream is to be staged once more, by other ranks.
     is_to_repeat: AtomicBool,
     epoch: Mutex<Option<Epoch>>,
@@ -38,7 +25,6 @@ impl Course {
             is_interrupted: Box::new(is_interrupted),
             is_succeeded: AtomicBool::new(false),
             has_failed: AtomicBool::new(false),
-            fate: AtomicU8::new(Fate::Undecided as u8),
             is_to_repeat: AtomicBool::new(false),
             epoch: Mutex::new(epoch),
         }
@@ -66,22 +52,6 @@ impl Course {
     /// Whether another opening of the stream waits to be staged.
     pub(super) fn is_succeeded(&self) -> bool {
         self.is_succeeded.load(Ordering::Relaxed)
-    }
-
-    /// What becomes of what is on disk: the same on all ranks.
-    pub(super) fn fate(&self) -> Fate {
-        match self.fate.load(Ordering::SeqCst) {
-            fate if fate == Fate::Published as u8 => Fate::Published,
-            fate if fate == Fate::Left as u8 => Fate::Left,
-            _ => Fate::Undecided,
-        }
-    }
-
-    /// Decides that, unless it is decided; says what holds.
-    pub(super) fn decide(&self, fate: Fate) -> Fate {
-        let undecided = Fate::Undecided as u8;
-        let _ = self.fate.compare_exchange(undecided, fate as u8, Ordering::SeqCst, Ordering::SeqCst);
-        self.fate()
     }
 
     /// The stream came back with more ranks than there are here.

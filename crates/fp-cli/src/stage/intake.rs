@@ -12,7 +12,7 @@ use fp_core::{
 
 use super::beginning::Beginning;
 use super::bounds::StepInMemory;
-use super::course::Fate;
+use super::fate::{Fate, OpeningFate};
 use super::own_block::{self, OwnBlock};
 use super::putting;
 use super::relay::{Opening, Relay};
@@ -51,6 +51,10 @@ pub(super) struct Intake<'a> {
     shelf: Option<Arc<Shelf>>,
     /// Steps on disk that are to be published before any other.
     kept: BTreeSet<StepId>,
+    /// What becomes of these, and of the steps of this opening.
+    fate: Arc<OpeningFate>,
+    /// How many of those before a kill are awaited. A later opening awaits none of them.
+    awaited: u32,
     /// How many subscriptions there were when that was noted last.
     noted: u32,
     /// The number of the next step.
@@ -66,6 +70,8 @@ impl<'a> Intake<'a> {
             pending: None,
             shelf: beginning.shelf.clone(),
             kept: beginning.kept.clone(),
+            fate: Arc::new(OpeningFate::awaiting(0)),
+            awaited: beginning.subscribers,
             noted: 0,
             next: StepId(0),
         }
@@ -78,8 +84,9 @@ impl<'a> Intake<'a> {
             false => None,
         };
         for opening in 0.. {
-            let Some(Opening { first, shelf }) = self.opening(opening, source.as_mut())? else { break };
-            (self.next, self.shelf) = (first, shelf);
+            let Some(opening) = self.opening(opening, source.as_mut())? else { break };
+            let first = opening.first;
+            (self.next, self.shelf, self.fate) = (first, opening.shelf, opening.fate);
             let mut staged =
                 Publisher::open(&self.relay.staged, self.asked(first)?).map_err(Failure::publishing)?;
             let over = self.follow(source.as_mut(), &mut staged);
@@ -88,6 +95,7 @@ impl<'a> Intake<'a> {
             if is_over {
                 break;
             }
+            (self.awaited, self.noted) = (0, 0);
         }
         drop(self.pending.take());
         source.map_or(Ok(()), |source| Ok(source.close()?))
@@ -160,7 +168,8 @@ impl<'a> Intake<'a> {
             0 => self.beginning.shelf.clone(),
             _ => self.new_shelf()?,
         };
-        let opening = Opening { first, shelf };
+        let fate = Arc::new(OpeningFate::awaiting(self.awaited.max(self.relay.options.subscribers)));
+        let opening = Opening { first, shelf, fate };
         self.relay.tell(opening.clone());
         Ok(Some(opening))
     }
@@ -185,7 +194,7 @@ impl<'a> Intake<'a> {
                 return Ok(Over::Stopped);
             }
             self.note_subscribers(staged);
-            let fate = self.fate(ending.is_some());
+            let fate = self.look_at_fate(ending.is_some());
             match fate {
                 Fate::Undecided => {}
                 Fate::Published => self.publish_kept(staged)?,
@@ -212,7 +221,7 @@ impl<'a> Intake<'a> {
             };
             let next = self.kept.last().map_or(self.next, |last| StepId(last.0 + 1));
             if !(next.0..next.0.saturating_add(LIMIT_GAP)).contains(&step.step().0) {
-                match self.relay.course.decide(Fate::Left) {
+                match self.fate.decide(Fate::Left) {
                     Fate::Published => self.publish_kept(staged)?,
                     Fate::Undecided | Fate::Left => self.leave_kept(),
                 }
@@ -231,11 +240,10 @@ impl<'a> Intake<'a> {
     }
 
     /// What becomes of what is on disk; where it is time, that is decided.
-    fn fate(&self, has_ended: bool) -> Fate {
-        let course = &self.relay.course;
-        match has_ended && course.is_succeeded() {
-            true => course.decide(Fate::Left),
-            false => course.fate(),
+    fn look_at_fate(&self, has_ended: bool) -> Fate {
+        match has_ended && self.relay.course.is_succeeded() {
+            true => self.fate.decide(Fate::Left),
+            false => self.fate.now(),
         }
     }
 
@@ -258,7 +266,7 @@ impl<'a> Intake<'a> {
         eprintln!("flexpath: {error}; the step is left out");
         self.count_skipped(1);
         // Its number is used up in its turn: behind those that are on disk still.
-        if self.relay.course.fate() == Fate::Undecided {
+        if self.fate.now() == Fate::Undecided {
             return Ok(());
         }
         self.publish_kept(staged)?;
@@ -295,22 +303,21 @@ impl<'a> Intake<'a> {
             return;
         }
         let present = staged.wait_for_subscriptions(0, Duration::ZERO);
-        let course = &self.relay.course;
-        if course.fate() == Fate::Undecided {
+        if self.fate.now() == Fate::Undecided {
             let may_be_late = self.beginning.has_stream || present > 0;
             let is_late = may_be_late && Instant::now() >= self.beginning.awaits;
             let asked = self.relay.options.subscribers;
-            let awaited = match self.beginning.subscribers {
+            let awaited = match self.awaited {
                 // Nothing went before.
                 0 => asked,
                 before if !is_late => before.max(asked),
                 _ => asked.min(1),
             };
             if present >= awaited {
-                course.decide(Fate::Published);
+                self.fate.decide(Fate::Published);
             }
         }
-        let is_decided = course.fate() != Fate::Undecided;
+        let is_decided = self.fate.now() != Fate::Undecided;
         let shelf = self.shelf.as_ref().filter(|_| is_decided && present != self.noted);
         if let Some(shelf) = shelf {
             self.noted = present;
@@ -350,7 +357,7 @@ impl<'a> Intake<'a> {
         let place = self.shelf.clone();
         let is_durable = self.relay.options.durable;
         let shelf = place.as_deref().filter(|_| is_durable || self.relay.may_use_disk());
-        let is_shelved = if self.relay.course.fate() != Fate::Undecided {
+        let is_shelved = if self.fate.now() != Fate::Undecided {
             let is_needed = staged.has_subscribers() || self.relay.options.reserve.keeps_any();
             // Room for one step more is left for what is read from disk, and descriptors for what else there is.
             let read_bytes = if shelf.is_some() { len_bytes } else { 0 };
@@ -376,7 +383,7 @@ impl<'a> Intake<'a> {
             };
             let Some(shelved) = shelved else {
                 // There is no place where it could wait.
-                self.relay.course.decide(Fate::Published);
+                self.fate.decide(Fate::Published);
                 return self.pass_on(step, staged);
             };
             shelved.leave();

@@ -7,6 +7,7 @@
 mod beginning;
 mod bounds;
 mod course;
+mod fate;
 mod intake;
 mod own_block;
 mod putting;

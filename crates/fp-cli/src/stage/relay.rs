@@ -9,6 +9,7 @@ use fp_core::rendezvous::Rendezvous;
 
 use super::bounds::Bounds;
 use super::course::Course;
+use super::fate::OpeningFate;
 use super::shelf::Shelf;
 use crate::arguments::StageOptions;
 use crate::failure::Failure;
@@ -34,6 +35,8 @@ pub(super) struct Opening {
     pub(super) first: StepId,
     /// The place for its steps.
     pub(super) shelf: Option<Arc<Shelf>>,
+    /// What becomes of what is on disk, and whether subscribers are awaited for it.
+    pub(super) fate: Arc<OpeningFate>,
 }
 
 /// One stream on its way.

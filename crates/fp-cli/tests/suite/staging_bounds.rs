@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -10,6 +11,13 @@ use crate::kinds::{PATIENCE, eventually, files, region};
 use crate::staging::{attach, is_open, publisher_options, put_steps, take};
 use crate::support::Run;
 use fp_core::{NextStep, Publisher, Variable};
+use rustix::process::{Pid, Signal, kill_process};
+
+/// Set for a process that publishes until it is killed: the rendezvous.
+const PLACE: &str = "FLEXPATH_TEST_PLACE";
+
+/// Steps that such a process publishes.
+const BEFORE: u64 = 3;
 
 /// Steps of 4 MiB.
 fn put_large_steps(publisher: &mut Publisher, count: u64) {
@@ -125,6 +133,55 @@ fn the_first_step_awaits_as_many_subscribers_as_are_asked_for() {
     }
     publishing.join().unwrap();
     assert_eq!([take(&mut first), take(&mut second)], [None; 2]);
+    let ended = stager.finish();
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+/// Publishes some steps, and nothing more until it is killed.
+#[test]
+fn child_entry() {
+    let Some(place) = std::env::var_os(PLACE) else { return };
+    let mut publisher = Publisher::open("sim", publisher_options(Path::new(&place))).unwrap();
+    put_steps(&mut publisher, BEFORE);
+    // It ends with the test that started it.
+    std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
+fn publisher_to_be_killed(folder: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["staging_bounds::child_entry", "--exact", "--nocapture"]).env(PLACE, folder);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts")
+}
+
+#[test]
+fn a_stream_that_opens_anew_awaits_as_many_subscribers_again() {
+    const STEPS: u64 = 5;
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, disk) = (folder.path(), folder.path().join("disk"));
+    let words = ["stage", "sim", "--subscribers", "2", "--once", "--disk", disk.to_str().unwrap()];
+    let stager = Run::at(folder, &words);
+    let mut killed = publisher_to_be_killed(folder);
+    let [mut first, mut second] = [(); 2].map(|()| attach(folder, "sim-staged", |one| one));
+    for number in 0..BEFORE {
+        assert_eq!([take(&mut first), take(&mut second)], [Some(number); 2]);
+    }
+    kill_process(Pid::from_child(&killed), Signal::KILL).unwrap();
+    killed.wait().unwrap();
+    // Its numbers do not go on: they begin again with 0.
+    let mut publisher = Publisher::open("sim", publisher_options(folder)).unwrap();
+    put_steps(&mut publisher, STEPS);
+    publisher.close().expect("all of it is the stager's now");
+    assert_eq!([take(&mut first), take(&mut second)], [None; 2], "that stream is over");
+    drop((first, second));
+    let mut third = attach(folder, "sim-staged", |one| one);
+    eventually("steps are on disk", || files(&disk) as u64 == STEPS);
+    let early = third.next_step(Duration::from_millis(300)).expect("it is open");
+    assert!(matches!(early, NextStep::NotYet), "one is there, and two are awaited: {early:?}");
+    let mut fourth = attach(folder, "sim-staged", |one| one);
+    for number in 0..STEPS {
+        assert_eq!([take(&mut third), take(&mut fourth)], [Some(number); 2]);
+    }
+    assert_eq!([take(&mut third), take(&mut fourth)], [None; 2]);
     let ended = stager.finish();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
 }
