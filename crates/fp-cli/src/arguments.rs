@@ -2,6 +2,7 @@
 
 mod check;
 mod crossing;
+mod per_host;
 mod stage;
 mod tee;
 
@@ -17,6 +18,7 @@ use crate::bench::{BenchOptions, RoleOptions};
 use crate::credentials::CredentialOptions;
 pub(crate) use check::{Asked, CheckOptions};
 pub(crate) use crossing::{ForwardOptions, GateOptions};
+pub(crate) use per_host::StagingRanks;
 pub(crate) use stage::StageOptions;
 pub(crate) use tee::TeeOptions;
 

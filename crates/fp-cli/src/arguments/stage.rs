@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use fp_core::{ListenAddress, stream_name_fits};
 
+use super::per_host::PerHostOptions;
 use super::seconds;
 use crate::credentials::CredentialOptions;
 use crate::failure::Failure;
@@ -19,6 +20,7 @@ const LEAST_BYTES: u64 = 64 << 20;
   flexpath stage sim --memory 4G --disk /scratch/me         as stream sim-staged, until ctrl-c
   flexpath stage 'sim*' --as '{}-kept' --disk /scratch/me --reserve all
   flexpath tail sim-kept temperature --start-at after:41
+  srun --ntasks-per-node 1 flexpath stage sim --per-host 1  one on each host, few links out of it
 
 Whoever comes late finds the steps of --reserve: subscribe with start_at OldestReserved, or after a number.")]
 pub(crate) struct StageOptions {
@@ -43,9 +45,12 @@ pub(crate) struct StageOptions {
     #[arg(long, value_name = "N|BYTES|all", default_value = "0", value_parser = reserve)]
     pub(crate) reserve: Reserve,
     /// Publishes the first step of a stream when it has so many subscribers, each time that it opens. Until then steps
-    /// are on --disk
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "disk")]
+    /// are on --disk, or with --per-host at the publisher
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) subscribers: u32,
+    /// Whether it is one of several, each on its host.
+    #[command(flatten)]
+    pub(crate) per_host: PerHostOptions,
     /// Never lets the publisher wait: where neither memory nor disk has room, old steps are dropped
     #[arg(long)]
     pub(crate) lossy: bool,
@@ -75,6 +80,13 @@ impl StageOptions {
         self.staged.replace("{}", stream)
     }
 
+    /// The name by which stagers of several hosts find one another. It looks like one of a staged stream, so that no
+    /// pattern takes it for a stream.
+    pub(crate) fn hosts_name(&self, stream: &str) -> String {
+        let hosts = format!("hosts-of-{stream}");
+        if self.staged.contains("{}") { self.staged_name(&hosts) } else { hosts }
+    }
+
     /// The bound of bytes of its publishers: lists and texts of records are in memory, however little that may be.
     pub(crate) fn limit_bytes(&self) -> u64 {
         self.memory.0.max(LEAST_BYTES)
@@ -93,6 +105,10 @@ impl StageOptions {
             let why =
                 format!("{pattern:?} may be many streams: {{}} in --as {staged:?} would tell them apart");
             return Err(Failure::Usage(why));
+        }
+        if self.subscribers > 0 && self.disk.is_none() && self.per_host.per_host.is_none() {
+            let why = "--subscribers needs --disk, where steps wait, or --per-host";
+            return Err(Failure::Usage(why.to_owned()));
         }
         if self.staged_name(&self.pattern) == self.pattern {
             return Err(Failure::Usage("a stream is staged under another name: see --as".to_owned()));

@@ -6,13 +6,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use fp_core::{
-    Cohort, EndReason, Interrupt as Asked, NextStep, OnLoss, Publisher, PublisherOptions, QueuePolicy, Rank,
-    ReadError, StartAt, StepId, StepReader, StepWriter, Subscriber, SubscriberOptions,
+    Cohort, EndReason, NextStep, Publisher, Rank, ReadError, StartAt, StepId, StepReader, StepWriter,
+    Subscriber,
 };
 
 use super::beginning::Beginning;
 use super::bounds::StepInMemory;
 use super::fate::{Fate, OpeningFate};
+use super::options::LIMIT_GAP;
 use super::own_block::{self, OwnBlock};
 use super::putting;
 use super::relay::{Opening, Relay};
@@ -20,12 +21,6 @@ use super::shelf::{Shelf, ShelvedStep, StreamFolder};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
 use crate::recorded_step;
-
-/// Steps that may be missing before one, so that numbers go on. Behind a longer gap the staged stream opens anew.
-const LIMIT_GAP: u64 = 100_000;
-
-/// How long a subscriber may hold up a staged stream that has no room left: it is no simulation that waits.
-const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long a first step of the past is awaited before a staged stream opens.
 const RESERVE_PATIENCE: Duration = Duration::from_secs(2);
@@ -87,8 +82,8 @@ impl<'a> Intake<'a> {
             let Some(opening) = self.opening(opening, source.as_mut())? else { break };
             let first = opening.first;
             (self.next, self.shelf, self.fate) = (first, opening.shelf, opening.fate);
-            let mut staged =
-                Publisher::open(&self.relay.staged, self.asked(first)?).map_err(Failure::publishing)?;
+            let asked = self.relay.publisher_options(self.cohort()?, first)?;
+            let mut staged = Publisher::open(&self.relay.staged, asked).map_err(Failure::publishing)?;
             let over = self.follow(source.as_mut(), &mut staged);
             let is_over = !matches!(over, Ok(Over::Anew));
             self.leave(staged, over)?;
@@ -102,48 +97,14 @@ impl<'a> Intake<'a> {
     }
 
     fn subscribe(&self) -> Result<Subscriber, Failure> {
-        let Relay { options, stream, rendezvous, .. } = self.relay;
         let start_at = self.kept.last().map_or(StartAt::OldestReserved, |last| StartAt::After(*last));
-        let mut asked = SubscriberOptions::default()
-            .with_rendezvous(rendezvous.clone())
-            .with_cohort(self.cohort()?)
-            .with_name(format!("stage-{}", std::process::id()))
-            .with_start_at(start_at)
-            .with_on_loss(OnLoss::AwaitRestart(options.awaits))
-            .with_interrupt(Asked::new(self.over()));
-        if options.lossy {
-            asked = asked.with_policy(QueuePolicy::DropOldest);
-        }
-        options.credentials.read()?.set(&mut asked.link);
-        Subscriber::open(stream, asked).map_err(Failure::publishing)
-    }
-
-    /// Whether nothing more is to be done, for waits that ask.
-    fn over(&self) -> impl Fn() -> bool + Send + Sync + 'static {
-        let course = self.relay.course.clone();
-        move || course.is_over()
+        let name = format!("stage-{}", std::process::id());
+        let asked = self.relay.subscriber_options(self.cohort()?, start_at)?.with_name(name);
+        Subscriber::open(&self.relay.stream, asked).map_err(Failure::publishing)
     }
 
     fn cohort(&self) -> Result<Cohort, Failure> {
         Cohort::of(self.rank.0, self.beginning.ranks).map_err(Failure::publishing)
-    }
-
-    fn asked(&self, first: StepId) -> Result<PublisherOptions, Failure> {
-        let options = &self.relay.options;
-        let mut asked = PublisherOptions::default()
-            .with_rendezvous(self.relay.rendezvous.clone())
-            .with_cohort(self.cohort()?)
-            .with_first_step(first.0)
-            .with_limit_bytes(options.limit_bytes())
-            .with_limit_wait(LIMIT_WAIT)
-            .with_least_limit_steps(u32::MAX)
-            .with_reserve_steps(options.reserve.steps)
-            .with_reserve_bytes(options.reserve.bytes)
-            .with_interrupt(Asked::new(self.over()));
-        options.credentials.read()?.set(&mut asked.link);
-        // Unlike a lone subscriber's, its ranks are dialled.
-        asked.link.tcp = options.listen;
-        Ok(asked)
     }
 
     /// How the staged stream opens next; `None` if it does not any more. Rank 0 decides.

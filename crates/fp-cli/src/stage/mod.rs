@@ -9,7 +9,9 @@ mod bounds;
 mod course;
 mod fate;
 mod intake;
+mod options;
 mod own_block;
+mod per_host;
 mod putting;
 mod relay;
 mod run;
@@ -55,6 +57,9 @@ struct Stager<'a> {
 /// Stages streams until the user has seen enough; with `--once` until all that were staged have ended.
 pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), Failure> {
     options.check()?;
+    if options.per_host.per_host.is_some() {
+        options.per_host.position()?;
+    }
     let credentials = options.credentials.read()?;
     let rendezvous = credentials.shown_to(rendezvous)?;
     fp_core::limit_process_bytes(options.limit_bytes());

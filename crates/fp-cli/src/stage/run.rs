@@ -9,12 +9,16 @@ use fp_core::Rank;
 
 use super::beginning::{Beginning, Source};
 use super::intake::Intake;
+use super::per_host;
 use super::relay::{PROGRESS, Relay};
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
 
 /// Stages the stream until it has ended.
 pub(super) fn run(relay: &Relay, source: Source) -> Result<(), Failure> {
+    if let Some(asked) = relay.options.per_host.per_host {
+        return per_host::run(relay, asked);
+    }
     let beginning = Beginning::of(relay, source)?;
     let Relay { stream, staged, .. } = relay;
     let ranks = beginning.ranks;
@@ -49,7 +53,7 @@ fn run_rank(relay: &Relay, rank: Rank, beginning: &Beginning) -> Result<(), Fail
 }
 
 /// Says how far it is now and then, until it is done.
-fn report(relay: &Relay, is_done: impl Fn() -> bool) {
+pub(super) fn report(relay: &Relay, is_done: impl Fn() -> bool) {
     let (mut told, mut steps) = (Instant::now(), 0);
     while !is_done() {
         thread::sleep(NOTICE / 4);

@@ -15,7 +15,7 @@ use fp_core::{
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Records with a text, which lies behind their fixed parts.
-fn atom() -> RecordSchema {
+pub(crate) fn atom() -> RecordSchema {
     let record =
         RecordType::new("Atom").field(Field::new("id", Dtype::U32)).field(Field::new("name", Dtype::String));
     record.build().unwrap()

@@ -19,6 +19,8 @@ mod meet;
 mod recording;
 mod staging;
 mod staging_bounds;
+mod staging_hosts;
+mod staging_namespaces;
 mod status;
 mod support;
 mod texts;

@@ -8,7 +8,7 @@ use fp_core::{Publisher, PublisherOptions, Variable};
 /// Set for the process that publishes.
 const ROLE: &str = "FLEXPATH_TEST_HOST";
 
-fn namespace() -> Command {
+pub(crate) fn namespace() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--net"]).stdin(Stdio::null());
     command

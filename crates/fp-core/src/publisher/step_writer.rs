@@ -62,6 +62,12 @@ impl StepWriter {
         self.open.shared.server.keep_beside(self.open.step, Box::new(what));
     }
 
+    /// Lets this rank publish what several ranks put, in their order. A local scalar may have several values then, and a
+    /// region may be put more than once. Of elements that were put more than once the last ones count.
+    pub fn allow_repeated_puts(&mut self) {
+        self.open.repeats = true;
+    }
+
     /// Gives the step up: nobody gets it, and it counts as skipped. Its number is used up on all ranks. Dropping the
     /// writer does the same and warns of it.
     pub fn abandon(mut self) {

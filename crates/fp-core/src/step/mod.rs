@@ -7,6 +7,7 @@ pub(crate) mod convert;
 pub(crate) mod fetch;
 pub(crate) mod fill;
 pub(crate) mod held;
+pub(crate) mod hosts;
 pub(crate) mod locate;
 pub(crate) mod once;
 pub(crate) mod peek;
@@ -36,6 +37,7 @@ use crate::value::select::Select;
 use crate::value::variable::Variable;
 use crate::value::view::View;
 use fp_proto::message::ScalarValue;
+use fp_transport::HostId;
 #[cfg(feature = "ndarray")]
 use fp_types::MemoryOrder;
 use fp_types::{BlockId, Dtype, Epoch, Region, Shape, StepId};
@@ -142,6 +144,17 @@ impl StepReader {
     /// The epoch of the publisher that published it.
     pub fn epoch(&self) -> Option<Epoch> {
         self.held.epoch.map(|attachment| attachment.epoch)
+    }
+
+    /// The host of each rank of the publisher, by rank, as its contact says; zero where that does not say it.
+    ///
+    /// Asks the publisher for the contacts that this rank has not needed yet. They are known from then on, as long as
+    /// this opening of the stream lasts.
+    ///
+    /// # Errors
+    /// That opening of the stream is over; a lost publisher; time.
+    pub fn publisher_hosts(&self) -> Result<Vec<HostId>, ReadError> {
+        hosts::publisher_hosts(&self.held)
     }
 
     /// Steps that the subscription did not get between the one before and this, of those that its policy takes.

@@ -9,6 +9,7 @@ mod support;
 
 mod access;
 mod access_file;
+mod aggregated;
 mod asked;
 mod away;
 mod broken;

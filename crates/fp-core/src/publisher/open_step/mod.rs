@@ -49,6 +49,8 @@ pub(crate) struct OpenStep {
     /// The most bytes that the step may have.
     pub(crate) limit_bytes: u64,
     pub(crate) left: bool,
+    /// Whether it has what several ranks put: values of local scalars, and regions, more than once.
+    pub(crate) repeats: bool,
 }
 
 impl OpenStep {
@@ -77,6 +79,7 @@ impl OpenStep {
             len_bytes: 0,
             stored_bytes: 0,
             left: false,
+            repeats: false,
             shared,
         }
     }
@@ -234,7 +237,11 @@ impl OpenStep {
     ) -> Result<(), PutError> {
         let what = if known.def != variable.def || known.shape.is_some_and(|shape| shape != variable.shape) {
             "its definition differs from that of an earlier put of this step"
-        } else if variable.def.kind.is_scalar() {
+        } else if variable.def.kind == ArrayKind::Scalar {
+            "its value was put already"
+        } else if self.repeats {
+            return Ok(());
+        } else if variable.def.kind == ArrayKind::LocalScalar {
             "its value was put already"
         } else if variable.def.kind == ArrayKind::GlobalArray && self.puts.has(known, region) {
             "this region was put already"

@@ -1,0 +1,66 @@
+//! With which options a rank of a relay subscribes, and publishes again.
+
+use std::time::Duration;
+
+use fp_core::{
+    Cohort, Interrupt as Asked, OnLoss, PublisherOptions, QueuePolicy, StartAt, StepId, SubscriberOptions,
+};
+
+use super::relay::Relay;
+use crate::failure::Failure;
+
+/// Steps that may be missing before one, so that numbers go on. Behind a longer gap the staged stream opens anew.
+pub(super) const LIMIT_GAP: u64 = 100_000;
+
+/// How long a subscriber may hold up a staged stream that has no room left: it is no simulation that waits.
+pub(super) const LIMIT_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Relay {
+    /// Whether nothing more is to be done, for waits that ask.
+    fn over(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let course = self.course.clone();
+        move || course.is_over()
+    }
+
+    /// For a rank that takes the stream.
+    pub(super) fn subscriber_options(
+        &self,
+        cohort: Cohort,
+        start_at: StartAt,
+    ) -> Result<SubscriberOptions, Failure> {
+        let mut asked = SubscriberOptions::default()
+            .with_rendezvous(self.rendezvous.clone())
+            .with_cohort(cohort)
+            .with_start_at(start_at)
+            .with_on_loss(OnLoss::AwaitRestart(self.options.awaits))
+            .with_interrupt(Asked::new(self.over()));
+        if self.options.lossy {
+            asked = asked.with_policy(QueuePolicy::DropOldest);
+        }
+        self.options.credentials.read()?.set(&mut asked.link);
+        Ok(asked)
+    }
+
+    /// For a rank that publishes it again, from this step on.
+    pub(super) fn publisher_options(
+        &self,
+        cohort: Cohort,
+        first: StepId,
+    ) -> Result<PublisherOptions, Failure> {
+        let options = &self.options;
+        let mut asked = PublisherOptions::default()
+            .with_rendezvous(self.rendezvous.clone())
+            .with_cohort(cohort)
+            .with_first_step(first.0)
+            .with_limit_bytes(options.limit_bytes())
+            .with_limit_wait(LIMIT_WAIT)
+            .with_least_limit_steps(u32::MAX)
+            .with_reserve_steps(options.reserve.steps)
+            .with_reserve_bytes(options.reserve.bytes)
+            .with_interrupt(Asked::new(self.over()));
+        options.credentials.read()?.set(&mut asked.link);
+        // Unlike a lone subscriber's, its ranks are dialled.
+        asked.link.tcp = options.listen;
+        Ok(asked)
+    }
+}
