@@ -38,8 +38,8 @@ sinks                500 libhdf5-dev python3-venv pypi
 quickstart           100 nothing
 rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
-python               420 python3-venv pypi
-python-wheel         120 python3-venv pypi
+python               480 python3-venv pypi
+python-wheel         180 python3-venv pypi
 '
 
 # Which tests a shard runs: names of test programs stand here and nowhere else. Always of the whole workspace, as with
