@@ -74,7 +74,14 @@ impl Links {
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
         self.entries.insert(
             token,
-            Entry { link, proof: proof.map(Arc::new), writing: false, broken: false, unfinished: false, is_owed_a_look: false },
+            Entry {
+                link,
+                proof: proof.map(Arc::new),
+                writing: false,
+                broken: false,
+                unfinished: false,
+                is_owed_a_look: false,
+            },
         );
         Some(PeerId(token))
     }
