@@ -22,6 +22,8 @@ mod roles;
 mod rows;
 #[path = "forwarding/scp.rs"]
 mod scp;
+#[path = "forwarding/sshd.rs"]
+mod sshd;
 
 use compared::{middle, report};
 use flexpath::{
@@ -99,7 +101,13 @@ fn stream(command: &Path, credentials: &[String]) -> Outcome<f64> {
     let folders = ["inside", "outside"].map(|name| place.path().join(name));
     folders.iter().try_for_each(std::fs::create_dir)?;
     let local = |program: &Path| Command::new(program);
-    let _pair = Pair::start([&local, &local], command, &folders, ("127.0.0.1:0", "numbers"), credentials)?;
+    let (_pair, _) = Pair::start(
+        [&local, &local],
+        command,
+        &folders,
+        (&["--listen", "127.0.0.1:0"], "numbers"),
+        credentials,
+    )?;
     let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(&folders[0])?);
     let options = options.with_min_subscribers(1).with_open_timeout(PATIENCE);
     let mut publisher = Publisher::open("numbers", options)?;
@@ -161,7 +169,8 @@ fn wire_stream(hosts: &Hosts, place: &Path, command: &Path) -> Outcome<f64> {
     let (inside, outside) =
         (|program: &Path| hosts.command(0, program), |program: &Path| hosts.command(1, program));
     let at = format!("{}:0", ADDRESSES[1]);
-    let pair = Pair::start([&inside, &outside], command, &folders, (&at, "wan"), &credentials)?;
+    let (_pair, address) =
+        Pair::start([&inside, &outside], command, &folders, (&["--listen", &at], "wan"), &credentials)?;
     let this = std::env::current_exe()?;
     let role = |host: usize, name: &str| {
         let mut role = hosts.command(host, &this);
@@ -170,7 +179,7 @@ fn wire_stream(hosts: &Hosts, place: &Path, command: &Path) -> Outcome<f64> {
     };
     let mut publisher = role(0, "publish").spawn()?;
     let subscriber = role(1, "subscribe").stderr(Stdio::inherit()).output()?;
-    let connections = pair.connections(hosts)?;
+    let connections = connections(hosts, &address)?;
     if !publisher.wait()?.success() || !subscriber.status.success() {
         return Err("the publisher or the subscriber failed".into());
     }
@@ -181,4 +190,17 @@ fn wire_stream(hosts: &Hosts, place: &Path, command: &Path) -> Outcome<f64> {
     let times: Vec<f64> = text.lines().skip(1).filter_map(|line| line.parse().ok()).collect();
     let bits = ((times.len() - WARM_STEPS) as u64 * BULK.len * 64) as f64;
     Ok(bits / (times[times.len() - 1] - times[WARM_STEPS - 1]) / 1e6)
+}
+
+/// How many connections the host of `forward` has with the gate: `ss` tells.
+fn connections(hosts: &Hosts, gate: &str) -> Outcome<usize> {
+    let mut ss = hosts.command(0, Path::new("ss"));
+    let told = ss.args(["-tnH", "state", "established"]).output()?;
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    let port = format!(":{}", gate.rsplit(':').next().unwrap_or_default());
+    let is_far = |line: &&str| line.contains(ADDRESSES[1]);
+    let far: Vec<&str> = text.lines().filter(is_far).collect();
+    let to_gate = far.iter().filter(|line| line.trim_end().ends_with(&port)).count();
+    // One that leads elsewhere than to the gate counts as well.
+    Ok(if to_gate == far.len() { to_gate } else { far.len() + 1 })
 }

@@ -1,7 +1,6 @@
 //! The two commands, one on each side.
 
 use crate::Outcome;
-use crate::hosts::Hosts;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -12,43 +11,30 @@ type Starts<'a> = &'a dyn Fn(&Path) -> Command;
 /// `flexpath forward` and `flexpath gate`, ended when this is dropped.
 pub(crate) struct Pair {
     children: Vec<Child>,
-    port: String,
 }
 
 impl Pair {
-    /// Starts both. Streams are found in the first folder inside, and in the other one outside.
+    /// Starts both, the gate with words of its own, and says its address. Streams are found in the first folder inside,
+    /// and in the other one outside.
     pub(crate) fn start(
         [inside, outside]: [Starts<'_>; 2],
         command: &Path,
         folders: &[PathBuf; 2],
-        (listen, stream): (&str, &str),
+        (words, stream): (&[&str], &str),
         credentials: &[String],
-    ) -> Outcome<Self> {
+    ) -> Outcome<(Self, String)> {
         let mut gate = outside(command);
-        gate.args(["gate", "--listen", listen, "--subscribers", "1", "--rendezvous"]).arg(&folders[1]);
+        gate.arg("gate").args(words).args(["--subscribers", "1", "--rendezvous"]).arg(&folders[1]);
         gate.args(credentials).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut gate = gate.spawn()?;
         let mut address = String::new();
         BufReader::new(gate.stdout.take().ok_or("its output")?).read_line(&mut address)?;
         let address = address.trim().to_owned();
-        let port = address.rsplit(':').next().unwrap_or_default().to_owned();
-        let mut pair = Self { children: vec![gate], port };
+        let mut pair = Self { children: vec![gate] };
         let mut forward = inside(command);
         forward.args(["forward", stream, "--to", &address, "--rendezvous"]).arg(&folders[0]);
         pair.children.push(forward.args(credentials).stderr(Stdio::null()).spawn()?);
-        Ok(pair)
-    }
-
-    /// How many connections the host of `forward` has with the gate's port: `ss` tells.
-    pub(crate) fn connections(&self, hosts: &Hosts) -> Outcome<usize> {
-        let mut ss = hosts.command(0, Path::new("ss"));
-        let told = ss.args(["-tnH", "state", "established"]).output()?;
-        let text = String::from_utf8_lossy(&told.stdout).into_owned();
-        let is_far = |line: &&str| line.contains(crate::ADDRESSES[1]);
-        let far: Vec<&str> = text.lines().filter(is_far).collect();
-        let to_gate = far.iter().filter(|line| line.trim_end().ends_with(&format!(":{}", self.port))).count();
-        // One that leads elsewhere than to the gate counts as well.
-        Ok(if to_gate == far.len() { to_gate } else { far.len() + 1 })
+        Ok((pair, address))
     }
 }
 
