@@ -17,6 +17,8 @@ PYTEST ?=
 # Words for the particles of a plasma, as in GTS="--particles 1000000".
 GTS ?=
 STAGING ?=
+# Words for the bench of the staging paper's figures, as in FIGURES=--full.
+FIGURES ?=
 # Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
 DEPLOY ?= no
 # Whether the program of `flexpath tee` is installed too: yes or no.
@@ -40,7 +42,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-forwarding bench-boxes bench-sinks test-sinks bench-python python test-python install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-figures bench-forwarding bench-boxes bench-sinks test-sinks bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -72,6 +74,7 @@ help: ## this list
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
 	@printf 'make bench-forwarding  a stream from one network to another, beside scp and iperf3\n'
 	@printf 'make bench-staging a stream through a stager: speed of its disk, a slow subscriber, its memory\n'
+	@printf 'make bench-figures data sets into a stager by block, ranks and size, beside scp, rsync and ssh -L (installs sshd, rsync); FIGURES=--full for 5 GiB\n'
 	@printf 'make bench-boxes  an array in many small boxes, beside one box a rank\n'
 	@printf 'make test-sinks  flexpath tee: what it writes, read by others (installs libhdf5-dev and a Python environment)\n'
 	@printf 'make bench-sinks  streams into Zarr and HDF5, beside one process that writes the same array\n'
@@ -169,6 +172,10 @@ bench-python: python
 
 bench-staging: tools
 	$(call step,streams through a stager,cargo build --release -p flexpath-cli && scripts/bench/record.py staging cargo bench -p flexpath --bench staging)
+
+# Without rsync its rows are left out.
+bench-figures: tools
+	$(call optional,data sets into a stager,scripts/install-sshd.sh || exit 77; scripts/install-rsync.sh || [ $$? -eq 3 ] || exit 1; cargo build --release -p flexpath-cli && scripts/bench/record.py figures cargo bench -p flexpath --bench figures -- $(FIGURES))
 
 bench-forwarding: tools
 	$(call optional,a stream from one network to another,scripts/install-iperf3.sh && scripts/install-sshd.sh || exit 77; cargo build --release -p flexpath-cli && scripts/bench/record.py forwarding cargo bench -p flexpath --bench forwarding)

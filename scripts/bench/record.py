@@ -29,6 +29,7 @@ BENCHES = [
     ("lammps", "What publishing costs LAMMPS", "make bench-lammps"),
     ("opening", "Opening under MPI", "make bench-mpi"),
     ("staging", "A stream through a stager", "make bench-staging"),
+    ("figures", "Data sets into a stager", "make bench-figures"),
     ("boxes", "An array in many boxes", "make bench-boxes"),
     ("sinks", "Streams into files", "make bench-sinks"),
     ("forwarding", "A stream from one network to another", "make bench-forwarding"),
