@@ -199,7 +199,8 @@ def bulk_publisher(put, bytes, steps, warm, **_):
 def bulk_subscriber(how, bytes, steps, warm, live, **_):
     """Takes steps as fast as they go: gigabytes a second from the last warm step's data to the last one's."""
     place, had = numpy.zeros(int(bytes) // 8), 0.0
-    with flexpath.subscribe(STREAM, limit_steps=int(live)) as subscriber:
+    # All live steps are in hand. Else it sleeps whenever its publisher hears late that it let go of one.
+    with flexpath.subscribe(STREAM, limit_steps=int(live), credit_steps=int(live)) as subscriber:
         for number in range(int(warm) + int(steps)):
             with subscriber.next_step(PATIENCE_S) as step:
                 found = step["x"].view() if how == "view" else step["x"].read(out=place)
