@@ -10,6 +10,7 @@
 
 use crate::access::Denial;
 use crate::bounds::{LIMIT_ITEMS, LIMIT_NAME_BYTES};
+use crate::few;
 use crate::message::MemberId;
 use compact_str::CompactString;
 use fp_types::record::MAX_RECORD_TYPE_BYTES;
@@ -211,6 +212,7 @@ pub enum DataMessage {
         /// The `Fetch` that this answers; `None` if nobody asked.
         request: Option<u64>,
         /// The blocks.
+        #[serde(deserialize_with = "few::read")]
         blocks: PlacedBlocks,
     },
     /// Owner: the bytes of a `Fetch`'s pieces follow as the body, in the order asked for. Each piece is packed densely

@@ -8,6 +8,7 @@ mod name;
 
 use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
+use crate::few;
 use crate::few::Few;
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
@@ -104,6 +105,7 @@ pub enum Decision {
         /// Its table; `None` if it was abandoned or its ranks disagree.
         table: Option<TableId>,
         /// Who has it, standing subscriptions included; sorted. A rank that kept it for others frees it for them.
+        #[serde(deserialize_with = "few::read")]
         kept: Few<SubscriptionId>,
     },
     /// A step was assigned to a member, which pins it.
@@ -120,6 +122,7 @@ pub enum Decision {
         /// The subscription.
         subscription: SubscriptionId,
         /// The steps.
+        #[serde(deserialize_with = "few::read")]
         steps: Few<StepId>,
         /// Whether somebody may still look at them: the memory is retired, not reused.
         retire: bool,
