@@ -12,6 +12,8 @@
 //!
 //! The data set has 1 GiB, with `-- --full` 5 GiB, but in figure 5. In blocks of 64 KiB it has a sixteenth of that.
 
+#[path = "rows/command.rs"]
+mod command;
 #[path = "rows/compared.rs"]
 mod compared;
 #[path = "figures/copies.rs"]
@@ -35,7 +37,7 @@ use compared::{middle, report};
 use copies::Copies;
 use data::Data;
 use plan::{Row, Run};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -54,12 +56,7 @@ fn main() -> Outcome<()> {
     if !is_given("--bench") {
         return Ok(());
     }
-    let command =
-        std::env::current_exe()?.parent().and_then(Path::parent).map(|folder| folder.join("flexpath"));
-    let Some(command) = command.filter(|command| command.is_file()) else {
-        println!("not measured: the command is not there: cargo build --release -p flexpath-cli");
-        return Ok(());
-    };
+    let Some(command) = command::built()? else { return Ok(()) };
     let has_rsync = Command::new("rsync").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !has_rsync {
         println!("not measured: rsync, which is not there (scripts/install-rsync.sh)");

@@ -6,6 +6,8 @@
 //! *Wire*: steps of 8 MiB go between two hosts in network namespaces: 25 ms apart, 1 Gb/s, one packet of a thousand lost.
 //! Next to it is iperf3 with one connection. The subscriber checks every number. This part wants root.
 
+#[path = "rows/command.rs"]
+mod command;
 #[path = "rows/compared.rs"]
 mod compared;
 #[path = "wan/derived.rs"]
@@ -61,12 +63,7 @@ fn main() -> Outcome<()> {
     if !arguments.iter().any(|argument| argument == "--bench") {
         return Ok(());
     }
-    let command =
-        std::env::current_exe()?.parent().and_then(Path::parent).map(|folder| folder.join("flexpath"));
-    let Some(command) = command.filter(|command| command.is_file()) else {
-        println!("not measured: the command is not there: cargo build --release -p flexpath-cli");
-        return Ok(());
-    };
+    let Some(command) = command::built()? else { return Ok(()) };
     let loopback = over_loopback(&command);
     loopback.unwrap_or_else(|why| println!("not measured over loopback: {why}"));
     over_wire(&command).unwrap_or_else(|why| println!("not measured over a wire: {why}"));

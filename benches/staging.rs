@@ -7,6 +7,8 @@
 //! as long for each step. What counts is how long the publisher was held up, that every number arrives, and the
 //! stager's memory. With 200 steps on a disk of 400 MiB/s that takes eleven minutes.
 
+#[path = "rows/command.rs"]
+mod command;
 #[path = "rows/compared.rs"]
 mod compared;
 #[path = "rows/mod.rs"]
@@ -47,12 +49,7 @@ fn main() -> Outcome<()> {
 }
 
 fn measure(steps: u64) -> Outcome<()> {
-    let command =
-        std::env::current_exe()?.parent().and_then(Path::parent).map(|folder| folder.join("flexpath"));
-    let Some(command) = command.filter(|command| command.is_file()) else {
-        println!("not measured: the command is not there: cargo build --release -p flexpath-cli");
-        return Ok(());
-    };
+    let Some(command) = command::built()? else { return Ok(()) };
     println!(
         "steps of 64 MiB, {} MiB of memory, disk under {}",
         MEMORY_BYTES >> 20,

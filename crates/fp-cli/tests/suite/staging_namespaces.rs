@@ -1,13 +1,12 @@
 //! A stager on each of two hosts, which are network namespaces: each finds the ranks that run on its own.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::thread;
 
 use crate::kinds::PATIENCE;
 use crate::staging::{attach, publisher_options};
 use crate::staging_hosts::{LEN, RANKS, check_grid, next, put_global, put_ranked, read};
-use crate::two_hosts::namespace;
+use crate::two_hosts::run_between_hosts;
 use fp_core::{Cohort, Publisher, Rank};
 
 /// Set for the processes on the hosts: the ranks that one publishes, or that it subscribes.
@@ -17,22 +16,9 @@ const STEPS: u64 = 4;
 
 #[test]
 fn stagers_find_the_ranks_that_run_on_their_own_host() {
-    let usable = namespace().args(["ip", "link"]).output().is_ok_and(|output| output.status.success());
-    if !usable {
-        assert!(std::env::var_os("FLEXPATH_REQUIRE_NAMESPACES").is_none(), "no namespaces can be made here");
-        println!("skipped: no network namespaces can be made here (unshare, ip)");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/staging_namespaces.sh");
-    let mut command: Command = namespace();
-    command.arg("sh").arg(script).arg(folder.path()).arg(std::env::current_exe().unwrap());
-    command.args(["staging_namespaces::child_entry", "--exact", "--nocapture"]);
-    command.env("FLEXPATH", env!("CARGO_BIN_EXE_flexpath")).env_remove("FLEXPATH_LOG");
-    let output = command.output().unwrap();
-    let (told, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let is_done = output.status.success() && told.contains("staged by two ranks");
-    assert!(is_done, "{told}{wrong}");
+    let child = "staging_namespaces::child_entry";
+    let said = run_between_hosts("staging_namespaces.sh", child, &[], "staged by two ranks");
+    let Some(wrong) = said else { return };
     for (host, ranks) in [(0, "0 to 1"), (1, "2 to 3")] {
         let said = format!("by 2 ranks on 2 hosts; this is host {host}: publisher ranks {ranks}, ");
         assert!(wrong.contains(&said), "{wrong}");

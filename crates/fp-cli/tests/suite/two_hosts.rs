@@ -8,29 +8,42 @@ use fp_core::{Publisher, PublisherOptions, Variable};
 /// Set for the process that publishes.
 const ROLE: &str = "FLEXPATH_TEST_HOST";
 
-pub(crate) fn namespace() -> Command {
+fn namespace() -> Command {
     let mut command = Command::new("unshare");
     command.args(["--user", "--map-root-user", "--net"]).stdin(Stdio::null());
     command
 }
 
-#[test]
-fn two_hosts_meet_that_share_no_directory() {
+/// Runs this script of the folder in a namespace, with a place for files and a child of this program as its arguments. It
+/// must succeed and say so. Gives its standard error; `None`: no namespaces can be made here.
+pub(crate) fn run_between_hosts(
+    script: &str,
+    child: &str,
+    env: &[(&str, &str)],
+    says: &str,
+) -> Option<String> {
     let usable = namespace().args(["ip", "link"]).output().is_ok_and(|output| output.status.success());
     if !usable {
         assert!(std::env::var_os("FLEXPATH_REQUIRE_NAMESPACES").is_none(), "no namespaces can be made here");
         println!("skipped: no network namespaces can be made here (unshare, ip)");
-        return;
+        return None;
     }
     let folder = tempfile::tempdir().unwrap();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/two_hosts.sh");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(script);
     let mut command = namespace();
     command.arg("sh").arg(script).arg(folder.path()).arg(std::env::current_exe().unwrap());
-    command.args(["two_hosts::child_entry", "--exact", "--nocapture"]).env(ROLE, "publisher");
+    command.args([child, "--exact", "--nocapture"]).envs(env.iter().copied());
     command.env("FLEXPATH", env!("CARGO_BIN_EXE_flexpath")).env_remove("FLEXPATH_LOG");
     let output = command.output().unwrap();
     let (told, wrong) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && told.contains("a stream crossed"), "{told}{wrong}");
+    assert!(output.status.success() && told.contains(says), "{told}{wrong}");
+    Some(wrong.into_owned())
+}
+
+#[test]
+fn two_hosts_meet_that_share_no_directory() {
+    let role = [(ROLE, "publisher")];
+    run_between_hosts("two_hosts.sh", "two_hosts::child_entry", &role, "a stream crossed");
 }
 
 /// Publishes until it is killed.

@@ -36,7 +36,7 @@ impl From<bincode::error::DecodeError> for DecodeError {
 }
 
 /// Room that bytes have without asking for memory: most messages of a step fit in.
-const USUAL_BYTES: usize = 128;
+pub(super) const USUAL_BYTES: usize = 128;
 
 /// The bytes of a message.
 pub type MessageBytes = SmallVec<[u8; USUAL_BYTES]>;

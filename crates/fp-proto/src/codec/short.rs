@@ -1,7 +1,7 @@
 //! The messages that every step takes, written and read without the general codec: the same bytes in a tenth of its
 //! instructions. What is not here, or says anything unusual, is left to the general codec.
 
-use super::general::MessageBytes;
+use super::general::{MessageBytes, USUAL_BYTES};
 use crate::data::{DataMessage, Place, PlacedBlock, PlacedBlocks};
 use crate::message::{Assignment, Message};
 use fp_types::{StepId, TableId};
@@ -21,18 +21,15 @@ const EIGHT_BYTES: u8 = 253;
 /// Longest name, and longest inline block, of a placement that is written here.
 const LIMIT_PART_BYTES: usize = 32;
 
-/// Most bytes that a message takes that is written here.
-const LIMIT_BYTES: usize = 128;
-
 /// Bytes with room for all that is written here.
 struct Writing {
-    bytes: [u8; LIMIT_BYTES],
+    bytes: [u8; USUAL_BYTES],
     len: usize,
 }
 
 impl Writing {
     fn new(kind: u8) -> Self {
-        let mut bytes = [0; LIMIT_BYTES];
+        let mut bytes = [0; USUAL_BYTES];
         bytes[0] = kind;
         Self { bytes, len: 1 }
     }
