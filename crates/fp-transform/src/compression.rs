@@ -212,10 +212,45 @@ mod tests {
         0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
     ];
 
+    /// Made by the fuzzer: it claims a window of millions of numbers to look back over, for 64 elements.
+    const CLAIMS_A_WINDOW: [u8; 60] = [
+        0x02, 0x0c, 0x00, 0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x70, 0x63, 0x6f, 0x21, 0x03, 0x00, 0x06,
+        0x10, 0x04, 0x01, 0x06, 0x00, 0x00, 0x00, 0x20, 0x17, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x1c, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x41, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x02, 0x0c, 0x60, 0x00, 0x00,
+    ];
+
     #[test]
     fn a_dictionary_is_refused_before_there_is_room_for_it() {
         let error = decompress(Dtype::F64, &CLAIMS_A_DICTIONARY, 512).expect_err("refused").to_string();
         assert!(error.contains("a dictionary, which no chunk here has"), "{error}");
+    }
+
+    #[test]
+    fn a_window_is_refused_before_there_is_room_for_it() {
+        let error = decompress(Dtype::F64, &CLAIMS_A_WINDOW, 512).expect_err("refused").to_string();
+        assert!(error.contains("a window of 2^24 numbers, where 2^15 is the most"), "{error}");
+    }
+
+    /// 100,000 numbers that repeat themselves are written with the longest window there is.
+    #[test]
+    fn the_longest_window_comes_back() {
+        let mut state = 1u64;
+        let mut next = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state
+        };
+        let once: Vec<u64> = std::iter::repeat_with(&mut next).take(200).collect();
+        let bytes: Vec<u8> =
+            once.iter().cycle().take(100_000).flat_map(|number| number.to_ne_bytes()).collect();
+        let compressed = Compression::Pco.compress(Dtype::U64, &bytes).unwrap();
+        assert!(
+            compressed.len() < bytes.len() / 3,
+            "{} of {}: no window was used",
+            compressed.len(),
+            bytes.len()
+        );
+        assert_eq!(decompress(Dtype::U64, &compressed, bytes.len()).unwrap(), bytes);
     }
 
     proptest! {

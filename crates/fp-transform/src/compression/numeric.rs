@@ -99,7 +99,7 @@ fn decompress_numbers<N: Number>(body: &[u8], count: usize) -> Result<Vec<N>, Co
 fn decompress_chunks<N: Number>(body: &[u8], mut numbers: &mut [N]) -> Result<usize, CompressionError> {
     let (file, mut rest) = FileDecompressor::new(body).map_err(broken)?;
     loop {
-        check_mode(rest)?;
+        check_claims::<N>(rest)?;
         let mut chunk = match file.chunk_decompressor::<N, &[u8]>(rest).map_err(broken)? {
             DecompressorItem::Chunk(chunk) => chunk,
             DecompressorItem::EndOfData(_) => return Ok(numbers.len()),
@@ -118,14 +118,30 @@ fn decompress_chunks<N: Number>(body: &[u8], mut numbers: &mut [N]) -> Result<us
 const MODE_AT: usize = 4;
 /// The mode in which a chunk has a dictionary.
 const DICTIONARY: u8 = 4;
+/// The form of differences that looks back over a window of numbers.
+const LOOKBACK: u8 = 2;
+/// The logarithm of the longest window that is written here.
+const MAX_WINDOW_LOG: u8 = 15;
 
-/// Refuses a dictionary, of which none is written here. The decoder would make room for as many entries as the bytes
-/// claim, which is half a gigabyte.
-fn check_mode(chunk: &[u8]) -> Result<(), CompressionError> {
-    match chunk.get(MODE_AT) {
-        Some(byte) if byte & 0xf == DICTIONARY => Err(broken("a dictionary, which no chunk here has")),
-        Some(_) | None => Ok(()),
+/// Refuses what would make the decoder ask for hundreds of megabytes by a claim of the bytes: a dictionary, of which
+/// none is written here, and a window that is longer than the longest that is written.
+fn check_claims<N>(chunk: &[u8]) -> Result<(), CompressionError> {
+    let byte = |at: usize| chunk.get(at).copied().unwrap_or_default();
+    let len_parameter = match byte(MODE_AT) & 0xf {
+        DICTIONARY => return Err(broken("a dictionary, which no chunk here has")),
+        // A factor, as a number.
+        1 | 2 => size_of::<N>(),
+        // How many bits are rounded.
+        3 => 1,
+        _ => 0,
+    };
+    let window_log = 1 + (byte(MODE_AT + len_parameter + 1) & 0x1f);
+    if byte(MODE_AT + len_parameter) >> 4 == LOOKBACK && window_log > MAX_WINDOW_LOG {
+        return Err(broken(format!(
+            "a window of 2^{window_log} numbers, where 2^{MAX_WINDOW_LOG} is the most"
+        )));
     }
+    Ok(())
 }
 
 /// Marks an element that is not on the grid: it follows as it is.
