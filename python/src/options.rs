@@ -225,7 +225,7 @@ pub(crate) fn subscriber(given: &Bound<'_, PyDict>) -> PyResult<SubscriberOption
         options.policy = policy(&given)?;
     }
     set(&mut options.limit_steps, words.take("limit_steps")?);
-    set(&mut options.credit_steps, words.take("credit_steps")?);
+    options.credit_steps = words.take("credit_steps")?;
     if let Some(given) = words.any("start_at")? {
         options.start_at = start_at(&given)?;
     }

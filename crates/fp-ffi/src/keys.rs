@@ -226,7 +226,7 @@ keys! {
         s.subscriber.variables = VariableSet::named(v.split(',').map(str::trim))
     };
     "Condition", Subscriber, |s, v| s.subscriber.condition = Some(parsed(v)?);
-    "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = number(v, 1)?;
+    "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = Some(number(v, 1)?);
     "StartAt", Subscriber, |s, v| s.subscriber.start_at = match v {
         "Next" => StartAt::Next,
         "OldestReserved" => StartAt::OldestReserved,

@@ -17,8 +17,6 @@ use super::task::{Found, Setup};
 
 /// By what the ranks of the subscriber cohort find one another.
 const NAME: &str = "bench-subscribers";
-/// Steps taken ahead of what was released, where the queue limit allows.
-const CREDIT_STEPS: u32 = 2;
 
 fn options(setup: &Setup, rank: u32, selection: &Selection) -> Result<SubscriberOptions, RoleFailure> {
     let options = SubscriberOptions::default()
@@ -30,7 +28,6 @@ fn options(setup: &Setup, rank: u32, selection: &Selection) -> Result<Subscriber
         .with_fetch_timeout(setup.timeout)
         .with_policy(QueuePolicy::EveryStep { max_wait: setup.timeout })
         .with_limit_steps(setup.queue_limit)
-        .with_credit_steps(CREDIT_STEPS.min(setup.queue_limit))
         .with_busy_poll(busy_poll(setup))
         .with_selection(VARIABLE, selection.clone());
     let options = match rdma::token(setup)? {

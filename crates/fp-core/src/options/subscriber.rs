@@ -61,8 +61,9 @@ pub struct SubscriberOptions {
     pub policy: QueuePolicy,
     /// Live steps of the subscription. Default 4.
     pub limit_steps: u32,
-    /// Steps taken ahead of what was released. Default 2.
-    pub credit_steps: u32,
+    /// Steps taken ahead of what was released. Default: as many as `limit_steps`. It is 2 where steps are shared by a
+    /// set, and where the policy gives up older steps for newer ones.
+    pub credit_steps: Option<u32>,
     /// Where it starts. Default: the next step.
     pub start_at: StartAt,
     /// The work-sharing set it is a member of. Default: none.
@@ -89,7 +90,7 @@ impl Default for SubscriberOptions {
             condition: None,
             policy: QueuePolicy::EveryStep { max_wait: Duration::from_secs(60) },
             limit_steps: 4,
-            credit_steps: 2,
+            credit_steps: None,
             start_at: StartAt::Next,
             share: None,
             explicit_done: false,
@@ -268,7 +269,7 @@ impl SubscriberOptions {
         with_limit_steps(steps: u32) => limit_steps = steps;
 
         /// Sets how many steps are taken ahead of what was released.
-        with_credit_steps(steps: u32) => credit_steps = steps;
+        with_credit_steps(steps: u32) => credit_steps = Some(steps);
 
         /// Sets where it starts: with the next step, in the reserve, or after the step of a number that it has. With a
         /// number the first step's [`skipped`](crate::StepReader::skipped) counts those that are gone already.
