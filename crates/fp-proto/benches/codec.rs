@@ -100,7 +100,7 @@ fn control() -> [(&'static str, Message); 6] {
 
 fn ready(changed: PutChanges) -> Message {
     let report = ReadyReport { changed, len_bytes: 1 << 30, ..ReadyReport::default() };
-    Message::Ready { step: STEP, again: None, report }
+    Message::Ready { step: STEP, again: None, report: report.into() }
 }
 
 /// What each rank put: one block.

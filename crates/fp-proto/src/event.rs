@@ -101,7 +101,7 @@ pub enum Event {
         /// The first step under it.
         first: StepId,
         /// All of it.
-        spec: SubscriptionSpec,
+        spec: Box<SubscriptionSpec>,
     },
     /// Another selection holds from this step on (subscriber).
     Reselected {

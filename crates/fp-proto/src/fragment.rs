@@ -176,7 +176,7 @@ mod tests {
         Message::Ready {
             step: StepId(5),
             again: None,
-            report: ReadyReport { changed, ..ReadyReport::default() },
+            report: Box::new(ReadyReport { changed, ..ReadyReport::default() }),
         }
     }
 

@@ -68,11 +68,11 @@ pub struct ReadyReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ChangeKind {
     /// A new subscription.
-    Add(SubscriptionSpec),
+    Add(Box<SubscriptionSpec>),
     /// The end of one.
     Remove,
     /// Another selection for one.
-    Update(SubscriptionSpec),
+    Update(Box<SubscriptionSpec>),
 }
 
 /// The lead's decisions: one ordered log that every publisher rank receives whole, down the tree.
@@ -267,7 +267,7 @@ pub enum Message {
         /// over this link that told of any are counted, from 0.
         again: Option<u64>,
         /// The merged report.
-        report: ReadyReport,
+        report: Box<ReadyReport>,
     },
     /// Up the publisher tree: the first pass of a change is complete below.
     Prepared {
@@ -321,7 +321,7 @@ pub enum Message {
     /// A subscriber cohort's lead asks the publisher's lead for a subscription.
     Subscribe {
         /// What it asks for.
-        spec: SubscriptionSpec,
+        spec: Box<SubscriptionSpec>,
         /// A name for people to read: who is attached.
         label: String,
         /// Ranks in the subscriber cohort.
@@ -359,7 +359,7 @@ pub enum Message {
     /// The subscriber's lead asks for other variables, or to have other things derived.
     Reselect {
         /// The new specification; policy and sharing must be unchanged.
-        spec: SubscriptionSpec,
+        spec: Box<SubscriptionSpec>,
     },
     /// The answer to `Reselect`, passed down the subscriber's tree as well. A lead that asked also tells its tree when
     /// it is attached again.
@@ -367,7 +367,7 @@ pub enum Message {
         /// The first step under it.
         first: StepId,
         /// The specification: ranks that asked for nothing learn of it here.
-        spec: SubscriptionSpec,
+        spec: Box<SubscriptionSpec>,
     },
     /// The subscriber cohort leaves.
     Unsubscribe,

@@ -32,9 +32,25 @@ impl Moment {
     }
 }
 
+/// The first of them, if there is any.
+pub(crate) fn earliest<const N: usize>(moments: [Option<Moment>; N]) -> Option<Moment> {
+    let first = moments
+        .into_iter()
+        .fold(u64::MAX, |first, moment| moment.map_or(first, |moment| first.min(moment.0)));
+    (first < u64::MAX).then_some(Moment(first))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_earliest_is_found() {
+        let at = |micros| Some(Moment::from_micros(micros));
+        assert_eq!(earliest([at(3), None, at(2), at(9)]), at(2));
+        assert_eq!(earliest([None, None]), None);
+        assert_eq!(earliest([at(u64::MAX)]), None, "the end of time never comes");
+    }
 
     #[test]
     fn after_and_since_are_inverse_and_saturate() {

@@ -28,9 +28,17 @@ impl<T> StepMap<T> {
 
     /// Where a step is, or belongs.
     fn find(&self, step: StepId) -> Result<usize, usize> {
-        match self.entries.back() {
-            Some((last, _)) if *last >= step => self.entries.binary_search_by_key(&step, |(known, _)| *known),
-            _ => Err(self.entries.len()),
+        let (Some((first, _)), Some((last, _))) = (self.entries.front(), self.entries.back()) else {
+            return Err(0);
+        };
+        if *last < step {
+            return Err(self.entries.len());
+        }
+        // Neighbours lie as far from the first as their numbers say.
+        let at = usize::try_from(step.0.wrapping_sub(first.0)).unwrap_or(usize::MAX);
+        match self.entries.get(at) {
+            Some((known, _)) if *known == step => Ok(at),
+            _ => self.entries.binary_search_by_key(&step, |(known, _)| *known),
         }
     }
 

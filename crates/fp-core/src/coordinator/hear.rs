@@ -8,6 +8,7 @@ use crate::coordinator::{Endpoint, Role, State};
 use crate::rendezvous::registrar::News;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
+use fp_proto::time::Moment;
 use fp_transport::PeerProof;
 use std::os::fd::AsFd;
 use std::time::Instant;
@@ -55,10 +56,12 @@ impl<R: Role> Endpoint<R> {
                 Letter::Met(News::Answers) => state.troubles.set_meeting(None),
             }
         }
-        unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here));
+        let now = self.clock.now();
+        unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here, now));
     }
 
-    pub(super) fn link_ready(&self, state: &mut State<R>, token: u64, from: From) {
+    /// Hears what a link has. A turn looks at the clock once, for all that it hears.
+    pub(super) fn link_ready(&self, state: &mut State<R>, token: u64, from: From, now: Moment) {
         let (proof, mut turn) = (state.links.proof(token), Turn::default());
         loop {
             match state.links.receive(token, from, &mut turn) {
@@ -66,12 +69,12 @@ impl<R: Role> Endpoint<R> {
                     if matches!(message, Message::AskStatus { .. }) {
                         state.tell_process();
                     }
-                    self.hear(state, PeerId(token), message, proof.as_deref());
+                    self.hear(state, now, (PeerId(token), message), proof.as_deref());
                     self.drain_some(state, CHUNK);
                 }
                 Ok(None) => break,
                 Err(peer) => {
-                    state.machine.handle_disconnected(self.clock.now(), peer);
+                    state.machine.handle_disconnected(now, peer);
                     break;
                 }
             }
@@ -84,16 +87,22 @@ impl<R: Role> Endpoint<R> {
     }
 
     /// Hands a message to the machine, or has it refused.
-    fn hear(&self, state: &mut State<R>, from: PeerId, mut message: Message, proof: Option<&PeerProof>) {
+    fn hear(
+        &self,
+        state: &mut State<R>,
+        now: Moment,
+        (from, mut message): (PeerId, Message),
+        proof: Option<&PeerProof>,
+    ) {
         let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
         match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
             Ok(()) => {
                 if matches!(message, Message::Subscribe { .. }) {
                     state.machine.set_shortage(state.role.shortage());
                 }
-                state.machine.handle_message(self.clock.now(), from, message);
+                state.machine.handle_message(now, from, message);
             }
-            Err(denial) => state.machine.handle_denied(self.clock.now(), from, message, denial),
+            Err(denial) => state.machine.handle_denied(now, from, message, denial),
         }
     }
 }

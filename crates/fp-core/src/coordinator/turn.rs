@@ -121,6 +121,8 @@ impl<R: Role> Endpoint<R> {
     /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
     fn turn_control(&self, ready: &[u64], by_caller: bool) -> Tokens {
         let mut state = self.lock();
+        let instant = Instant::now();
+        let now = self.clock.moment(instant);
         let is_data = |token: &u64| token & DATA_BIT != 0;
         let data: Tokens = ready.iter().copied().filter(is_data).collect();
         let mut news = data.len() < ready.len();
@@ -128,16 +130,16 @@ impl<R: Role> Endpoint<R> {
             match token {
                 TOKEN_LISTENER => self.accept(&mut state),
                 TOKEN_WAKE => self.read_mailbox(&mut state),
-                link if link & HERE_BIT != 0 => self.link_ready(&mut state, link & !HERE_BIT, From::Here),
-                link => self.link_ready(&mut state, link, From::Socket),
+                link if link & HERE_BIT != 0 => {
+                    self.link_ready(&mut state, link & !HERE_BIT, From::Here, now)
+                }
+                link => self.link_ready(&mut state, link, From::Socket, now),
             }
             self.drain_some(&mut state, CHUNK);
             if !by_caller {
                 state = self.give_way(state);
             }
         }
-        let instant = Instant::now();
-        let now = self.clock.moment(instant);
         if state.machine.deadline().is_some_and(|due| due <= now) {
             state.machine.handle_timeout(now);
             news = true;

@@ -56,7 +56,14 @@ pub(crate) struct StepBudget {
     account: Arc<Budget>,
     granted_ns: i64,
     taken_ns: i64,
-    /// Time that is set aside for what missed a step and was not begun yet, by name.
+    /// `None` where nothing is asked for, as in most steps.
+    turns: Option<Box<StepTurns>>,
+}
+
+/// What is asked of one step, by name.
+#[derive(Default)]
+struct StepTurns {
+    /// Time that is set aside for what missed a step and was not begun yet.
     aside: BTreeMap<String, i64>,
     /// The order that all ranks have in common, if there are several.
     order: BTreeMap<String, i64>,
@@ -86,25 +93,33 @@ impl Budget {
     }
 
     /// What the step of that number has, which begins now and of which this is asked.
-    pub(crate) fn begin(self: &Arc<Self>, (now, step): (Instant, u64), asked: &BTreeSet<&str>) -> StepBudget {
-        let (mut granted_ns, mut aside, mut order) = (0, BTreeMap::new(), BTreeMap::new());
-        if !asked.is_empty() {
-            let mut state = self.lock();
-            state.fill(now, (self.limit_ns, self.share_percent));
-            state.turns.retain(|name, _| asked.contains(name.as_str()));
-            granted_ns = state.grant(self.has_others.then_some(step));
-            let cost_ns = |turn: &Turn| turn.cost_ns.unwrap_or(granted_ns);
-            let missed = state.turns.iter().filter(|(_, turn)| turn.missed_steps > 0);
-            aside = missed.map(|(name, turn)| (name.clone(), cost_ns(turn))).collect();
-            if self.has_others {
-                order = rotated(step, asked);
-                let first = order.iter().find(|(_, place)| **place == 0).filter(|_| !aside.is_empty());
-                let known = |name: &String| state.turns.get(name).copied().unwrap_or_default();
-                aside = first.map(|(name, _)| (name.clone(), cost_ns(&known(name)))).into_iter().collect();
-            }
+    pub(crate) fn begin(self: &Arc<Self>, step: u64, asked: &BTreeSet<&str>) -> StepBudget {
+        match asked.is_empty() {
+            true => StepBudget { account: Arc::clone(self), granted_ns: 0, taken_ns: 0, turns: None },
+            false => self.begin_at((Instant::now(), step), asked),
         }
-        let (account, begun, missed) = (Arc::clone(self), BTreeMap::new(), BTreeSet::new());
-        StepBudget { account, granted_ns, taken_ns: 0, aside, order, begun, missed }
+    }
+
+    fn begin_at(self: &Arc<Self>, (now, step): (Instant, u64), asked: &BTreeSet<&str>) -> StepBudget {
+        let mut state = self.lock();
+        state.fill(now, (self.limit_ns, self.share_percent));
+        state.turns.retain(|name, _| asked.contains(name.as_str()));
+        let granted_ns = state.grant(self.has_others.then_some(step));
+        let cost_ns = |turn: &Turn| turn.cost_ns.unwrap_or(granted_ns);
+        let missed = state.turns.iter().filter(|(_, turn)| turn.missed_steps > 0);
+        let mut turns = StepTurns {
+            aside: missed.map(|(name, turn)| (name.clone(), cost_ns(turn))).collect(),
+            ..StepTurns::default()
+        };
+        if self.has_others {
+            turns.order = rotated(step, asked);
+            let first =
+                turns.order.iter().find(|(_, place)| **place == 0).filter(|_| !turns.aside.is_empty());
+            let known = |name: &String| state.turns.get(name).copied().unwrap_or_default();
+            turns.aside = first.map(|(name, _)| (name.clone(), cost_ns(&known(name)))).into_iter().collect();
+        }
+        let (account, turns) = (Arc::clone(self), Some(Box::new(turns)));
+        StepBudget { account, granted_ns, taken_ns: 0, turns }
     }
 }
 
@@ -155,50 +170,58 @@ impl StepBudget {
 
     /// How many were begun.
     pub(crate) fn begun(&self) -> usize {
-        self.begun.len()
+        self.turns.as_ref().map_or(0, |turns| turns.begun.len())
     }
 
     /// Whether this may be begun while it is not known what else the step will have: what missed a step has its time
     /// set aside.
     pub(crate) fn may_begin(&self, name: &str) -> bool {
-        let aside_ns: i64 = match self.begun.contains_key(name) || self.aside.contains_key(name) {
-            true => 0,
-            false => self.aside.values().fold(0, |sum, cost_ns| sum.saturating_add(*cost_ns)),
-        };
+        let others_ns =
+            |turns: &StepTurns| match turns.begun.contains_key(name) || turns.aside.contains_key(name) {
+                true => 0,
+                false => turns.aside.values().fold(0, |sum: i64, cost_ns| sum.saturating_add(*cost_ns)),
+            };
+        let aside_ns = self.turns.as_ref().map_or(0, |turns| others_ns(turns));
         self.granted_ns > self.taken_ns.saturating_add(aside_ns)
     }
 
     /// Whether it was told already that this is not done in this step.
     pub(crate) fn is_missed(&self, name: &str) -> bool {
-        self.missed.contains(name)
+        self.turns.as_ref().is_some_and(|turns| turns.missed.contains(name))
     }
 
     /// In which order derivations are begun: the least first.
     pub(crate) fn turn(&self, name: &str) -> impl Ord + use<> {
-        if let Some(place) = self.order.get(name) {
+        if let Some(place) = self.turns.as_ref().and_then(|turns| turns.order.get(name)) {
             return (Reverse(0), Some(*place));
         }
         let turn = self.account.lock().turns.get(name).copied().unwrap_or_default();
         (Reverse(turn.missed_steps), turn.cost_ns)
     }
 
+    fn turns(&mut self) -> &mut StepTurns {
+        self.turns.get_or_insert_default()
+    }
+
     /// It has its turn.
     pub(crate) fn note_begun(&mut self, name: &str) {
-        self.aside.remove(name);
-        self.begun.entry(name.to_owned()).or_default();
+        self.turns().aside.remove(name);
+        self.turns().begun.entry(name.to_owned()).or_default();
         self.account.lock().turns.entry(name.to_owned()).or_default().missed_steps = 0;
     }
 
     /// What it took, once or in several blocks.
     pub(crate) fn note_cost(&mut self, name: &str, cost: Duration) {
-        let sum_ns = self.begun.entry(name.to_owned()).or_default();
+        let sum_ns = self.turns().begun.entry(name.to_owned()).or_default();
         *sum_ns = sum_ns.saturating_add(nanos(cost));
-        self.account.lock().turns.entry(name.to_owned()).or_default().cost_ns = Some(*sum_ns);
+        let cost_ns = *sum_ns;
+        self.account.lock().turns.entry(name.to_owned()).or_default().cost_ns = Some(cost_ns);
     }
 
     /// It is not done in this step. What was not begun is the earlier in the next.
     pub(crate) fn note_missed(&mut self, name: &str) {
-        if self.missed.insert(name.to_owned()) && !self.begun.contains_key(name) {
+        let turns = self.turns();
+        if turns.missed.insert(name.to_owned()) && !turns.begun.contains_key(name) {
             let mut state = self.account.lock();
             let turn = state.turns.entry(name.to_owned()).or_default();
             turn.missed_steps = turn.missed_steps.saturating_add(1);
@@ -207,7 +230,7 @@ impl StepBudget {
 
     /// No thread began it after all.
     pub(crate) fn note_withdrawn(&mut self, name: &str) {
-        self.begun.remove(name);
+        self.turns().begun.remove(name);
     }
 
     /// The application waited so long.
@@ -234,11 +257,11 @@ mod tests {
     #[test]
     fn the_first_step_has_all_of_it_and_others_what_time_brought() {
         let (budget, start, asked) = (budget(100 * MS, 50), Instant::now(), BTreeSet::from(["a"]));
-        let mut first = budget.begin((start, 0), &asked);
+        let mut first = budget.begin_at((start, 0), &asked);
         assert_eq!((first.left(), first.granted()), (Some(100 * MS), 100 * MS));
         first.take(300 * MS);
         assert_eq!(first.left(), None, "a block took longer than there was");
-        let at = |ms: u32| budget.begin((start + ms * MS, 0), &asked).granted();
+        let at = |ms: u32| budget.begin_at((start + ms * MS, 0), &asked).granted();
         assert_eq!(at(400), Duration::ZERO, "200 are owed, and half of 100 came");
         assert_eq!(at(700), Duration::ZERO);
         assert_eq!(at(720), 10 * MS);
@@ -249,12 +272,12 @@ mod tests {
     #[test]
     fn without_any_time_nothing_is_begun_and_with_all_of_it_everything() {
         let (asked, now) = (BTreeSet::from(["a"]), Instant::now());
-        let none = budget(Duration::ZERO, 100).begin((now, 0), &asked);
+        let none = budget(Duration::ZERO, 100).begin_at((now, 0), &asked);
         assert!(none.left().is_none() && !none.may_begin("a"));
-        let mut all = budget(Duration::MAX, 100).begin((now, 0), &asked);
+        let mut all = budget(Duration::MAX, 100).begin_at((now, 0), &asked);
         all.take(Duration::MAX / 2);
         assert!(all.left().is_none());
-        let unasked = budget(100 * MS, 50).begin((now, 0), &BTreeSet::new());
+        let unasked = budget(100 * MS, 50).begin(0, &BTreeSet::new());
         assert!(!unasked.may_begin("a"));
     }
 
@@ -267,14 +290,14 @@ mod tests {
             names.sort_by_key(|name| step.turn(name));
             names.concat()
         };
-        let mut step = budget.begin((now, 0), &asked);
+        let mut step = budget.begin_at((now, 0), &asked);
         assert_eq!(order(&step), "abcd");
         for (name, cost) in [("a", 40), ("b", 30)] {
             step.note_begun(name);
             step.note_cost(name, cost * MS);
         }
         ["c", "d", "d"].into_iter().for_each(|name| step.note_missed(name));
-        let mut step = budget.begin((now, 0), &asked);
+        let mut step = budget.begin_at((now, 0), &asked);
         assert_eq!(order(&step), "cdba");
         assert!(!step.may_begin("a") && step.may_begin("c"), "time is set aside for c and d");
         ["c", "d"].into_iter().for_each(|name| step.note_begun(name));
@@ -283,7 +306,7 @@ mod tests {
         step.note_missed("d");
         ["a", "b"].into_iter().for_each(|name| step.note_missed(name));
         assert_eq!(
-            order(&budget.begin((now, 0), &asked)),
+            order(&budget.begin_at((now, 0), &asked)),
             "dbac",
             "all three missed one, and d has cost nothing yet"
         );
@@ -304,7 +327,7 @@ mod tests {
         for number in 0..40 {
             let now = start + number * 10 * MS;
             for ((rank, began), cost) in ranks.iter().zip(&mut began).zip([150, 155]) {
-                let mut step = rank.begin((now, number.into()), &asked);
+                let mut step = rank.begin_at((now, number.into()), &asked);
                 let wanted = ["abcde", "cdeab", "eabcd", "bcdea", "deabc"][number as usize % 5];
                 assert_eq!(order(&step), wanted, "whatever a rank did and missed");
                 if step.left().is_some() {
@@ -317,7 +340,10 @@ mod tests {
             }
         }
         assert!(began[0].len() > 1 && began[0] == began[1], "{began:?}");
-        let first = ranks[0].begin((start, 41), &asked);
-        assert!(first.aside.keys().eq(["c"]), "time is set aside for the first of all ranks alone");
+        let first = ranks[0].begin_at((start, 41), &asked);
+        assert!(
+            first.turns.is_some_and(|turns| turns.aside.keys().eq(["c"])),
+            "time is set aside for the first of all ranks alone"
+        );
     }
 }

@@ -16,7 +16,7 @@ use fp_transform::{
 };
 use fp_types::{MemoryOrder, Region};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -157,6 +157,8 @@ pub(crate) struct Deriver {
     pub(crate) memory: Memory,
     known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
     sides: Mutex<Sides>,
+    /// Whether the newest step was asked for anything.
+    is_asked: AtomicBool,
 }
 
 /// The transforms that are asked for by name, and whether this side did them in the newest step.
@@ -170,7 +172,13 @@ impl Deriver {
             memory: Memory::keeping(LIMIT_KEPT_ROOMS, 0),
             known: Mutex::default(),
             sides: Mutex::default(),
+            is_asked: AtomicBool::new(false),
         }
+    }
+
+    /// Whether a step is to be looked at that is asked for something, or not any more.
+    pub(crate) fn note_asked(&self, is_asked: bool) -> bool {
+        self.is_asked.swap(is_asked, Ordering::Relaxed) || is_asked
     }
 
     /// Counts what of a step is sent through transforms, what is left to subscribers, and what has moved since the step

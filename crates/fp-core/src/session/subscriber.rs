@@ -69,7 +69,7 @@ impl Role for SubscriberRole {
                 self.attached(*epoch);
             }
             Event::Specified { first, spec } => {
-                let (before, now) = self.selected.holds_from(*first, spec.clone());
+                let (before, now) = self.selected.holds_from(*first, spec.as_ref().clone());
                 self.sides.changed(*first, &before, &now);
                 return;
             }

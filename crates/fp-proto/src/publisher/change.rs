@@ -2,6 +2,7 @@
 
 use super::PublisherMachine;
 use super::ledger::{Subscription, takes};
+use crate::config::SubscriptionSpec;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, Message};
@@ -52,13 +53,16 @@ pub(crate) fn apply_prepare(
     match &kind {
         ChangeKind::Add(spec) => {
             machine.wire.mark(Transition::AddPrepared);
-            machine.ledger.subscriptions.insert(subscription, Subscription::new(spec.clone(), None));
+            machine
+                .ledger
+                .subscriptions
+                .insert(subscription, Subscription::new(SubscriptionSpec::clone(spec), None));
         }
         ChangeKind::Remove => prepare_remove(machine, subscription),
         ChangeKind::Update(spec) => {
             machine.wire.mark(Transition::UpdatePrepared);
             if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
-                known.reselect(spec.clone());
+                known.reselect(SubscriptionSpec::clone(spec));
             }
         }
     }

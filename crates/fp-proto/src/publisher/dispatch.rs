@@ -23,13 +23,13 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
         (Role::Fresh | Role::Prober, Message::Subscribe { spec, label, cohort_size, credit, resume })
             if machine.cohort.is_lead() =>
         {
-            membership::subscribe(machine, from, Ask { spec, label, cohort_size, credit, resume });
+            membership::subscribe(machine, from, Ask { spec: *spec, label, cohort_size, credit, resume });
         }
         (Role::Member(member), Message::Release { step, retire, given_back }) => {
             assignment::member_released(machine, from, member, (step, LetGo { retire, given_back }))
         }
         (Role::Member(member), Message::Reselect { spec }) => {
-            membership::reselect(machine, from, member, spec)
+            membership::reselect(machine, from, member, *spec)
         }
         (Role::Member(member), Message::Unsubscribe) => membership::member_left(machine, from, member),
         (Role::Member(_) | Role::Asker, Message::Resolve { request, table, queries }) => {
@@ -72,7 +72,7 @@ fn hear_relative(machine: &mut PublisherMachine, from: PeerId, role: Role, messa
             tables::table_refused(machine, table, &reason)
         }
         (Role::Child(child), Message::Ready { step, again, report }) => {
-            ready::child_ready(machine, from, child, step, again, report)
+            ready::child_ready(machine, from, child, step, again, *report)
         }
         (Role::Child(child), Message::Prepared { change, next }) => {
             change::child_prepared(machine, from, child, change, next)

@@ -159,7 +159,7 @@ mod tests {
         let add = |id: u64, len_bytes: usize| {
             let module = Request::Module { code: vec![2; len_bytes], user: None };
             let spec = SubscriptionSpec { requests: vec![module], ..Default::default() };
-            let kind = ChangeKind::Add(spec);
+            let kind = ChangeKind::Add(spec.into());
             Decision::Prepare { change: ChangeId(id), subscription: SubscriptionId(id), kind }
         };
         let entries: Vec<Decision> = (0..64).map(|id| add(id, 1 << 20)).chain([Decision::Closed]).collect();

@@ -165,7 +165,7 @@ fn new_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId
     lead.next_subscription += 1;
     let spec = served.spec.clone();
     lead.served.insert(subscription, served);
-    change(machine, subscription, ChangeKind::Add(spec));
+    change(machine, subscription, ChangeKind::Add(Box::new(spec)));
 }
 
 /// Starts the first pass of a change.
@@ -191,7 +191,7 @@ pub(crate) fn change_started(
     if let ChangeKind::Update(spec) = kind {
         // Not before: who joins a set until then asks for what was, and is told with the others.
         if let Some(served) = lead.served.get_mut(&subscription) {
-            served.spec = spec.clone();
+            served.spec = SubscriptionSpec::clone(spec);
         }
         tell_members(machine, subscription, &Message::Reselected { first, spec: spec.clone() });
     }
@@ -233,7 +233,7 @@ pub(crate) fn reselect(
         machine.misbehaved(from, Misbehaviour::Unexpected("Reselect"));
         return;
     }
-    change(machine, subscription, ChangeKind::Update(spec));
+    change(machine, subscription, ChangeKind::Update(Box::new(spec)));
 }
 
 /// A member wants no more.

@@ -32,7 +32,7 @@ use crate::message::{Decision, Message};
 use crate::outcome::{LossReason, MemoryShortage};
 use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
-use crate::time::Moment;
+use crate::time::{Moment, earliest};
 use crate::transition::TransitionSet;
 use crate::wire::{Role, Wire};
 use change::Changes;
@@ -229,14 +229,13 @@ impl PublisherMachine {
         if self.phase == Phase::Closed {
             return None;
         }
-        let due = [
+        earliest([
             self.wire.deadline(),
             self.cohort.deadline(),
             ready::lag_deadline(self),
             drain::drain_deadline(self),
             self.questions.deadline(),
-        ];
-        due.into_iter().flatten().min()
+        ])
     }
 
     /// A peer dialled us.

@@ -229,7 +229,9 @@ fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyR
         loss::lost_from_below(machine, rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
     } else {
         let again = say_again(machine, &mut report);
-        machine.cohort.tell_parent(&mut machine.wire, Message::Ready { step, again, report });
+        machine
+            .cohort
+            .tell_parent(&mut machine.wire, Message::Ready { step, again, report: Box::new(report) });
     }
 }
 

@@ -104,7 +104,7 @@ fn ask(machine: &mut SubscriberMachine, publisher: PeerId, epoch: Epoch) {
     machine.attachment.publisher = Some(publisher);
     machine.attachment.asked = Some(epoch);
     let message = Message::Subscribe {
-        spec: machine.config.spec.clone(),
+        spec: Box::new(machine.config.spec.clone()),
         label: machine.config.cohort.name.clone(),
         cohort_size: machine.config.cohort.size,
         credit: u64::from(machine.config.credit_steps.max(1)),

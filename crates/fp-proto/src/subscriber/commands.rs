@@ -104,7 +104,7 @@ impl SubscriberMachine {
         self.stream.is_reselected = true;
         if let Some(publisher) = self.attachment.publisher {
             self.wire.mark(Transition::SubscriberReselecting);
-            self.wire.send(publisher, Message::Reselect { spec });
+            self.wire.send(publisher, Message::Reselect { spec: Box::new(spec) });
         }
         Ok(())
     }

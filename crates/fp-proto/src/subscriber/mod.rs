@@ -19,7 +19,7 @@ use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
 use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
-use crate::time::Moment;
+use crate::time::{Moment, earliest};
 use crate::transition::TransitionSet;
 use crate::wire::{DialPurpose, Wire};
 use attachment::Attachment;
@@ -136,15 +136,14 @@ impl SubscriberMachine {
         if self.phase == Phase::Closed {
             return None;
         }
-        let due = [
+        earliest([
             self.wire.deadline(),
             self.cohort.deadline(),
             self.attachment.deadline(),
             self.contacts.deadline(),
             self.close_give_up,
             self.questions.deadline(),
-        ];
-        due.into_iter().flatten().min()
+        ])
     }
 
     /// A peer dialled us.

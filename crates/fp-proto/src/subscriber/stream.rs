@@ -237,7 +237,7 @@ pub(crate) fn merge_all_releases(machine: &mut SubscriberMachine) {
 }
 
 /// The new selection holds from `first` on.
-pub(crate) fn reselected(machine: &mut SubscriberMachine, first: StepId, spec: SubscriptionSpec) {
+pub(crate) fn reselected(machine: &mut SubscriberMachine, first: StepId, spec: Box<SubscriptionSpec>) {
     let news = || Message::Reselected { first, spec: spec.clone() };
     machine.cohort.tell_children(&mut machine.wire, news);
     machine.wire.event(Event::Specified { first, spec });
@@ -247,7 +247,7 @@ pub(crate) fn reselected(machine: &mut SubscriberMachine, first: StepId, spec: S
 /// Attached anew, the lead has asked for what it asked for last: the other ranks may not know of it yet.
 pub(crate) fn specify_again(machine: &mut SubscriberMachine, first: StepId) {
     if machine.cohort.is_lead() && machine.stream.is_reselected {
-        let spec = machine.config.spec.clone();
+        let spec = Box::new(machine.config.spec.clone());
         reselected(machine, first, spec);
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn subscribe(
 ) -> Vec<Message> {
     machine.handle_accepted(START, reader);
     let label = "viewer".to_owned();
-    let ask = Message::Subscribe { spec, label, cohort_size: 1, credit: 100, resume: None };
+    let ask = Message::Subscribe { spec: spec.into(), label, cohort_size: 1, credit: 100, resume: None };
     machine.handle_message(START, reader, ask);
     heard(machine, reader)
 }
@@ -175,7 +175,7 @@ fn what_cannot_be_judged_is_refused_by_name() {
     assert_eq!(refused(b""), "the publisher cannot read the bytes of the condition");
     let long =
         SubscriptionSpec { when: Some(vec![1; LIMIT_CONDITION_BYTES + 1]), ..SubscriptionSpec::default() };
-    let message = Message::Reselect { spec: long };
+    let message = Message::Reselect { spec: long.into() };
     assert_eq!(message.check(), Err("spec.when"));
     let endless = ConditionRefusal::UnknownWord { word: "a".repeat(33), known: Vec::new() };
     let message = Message::Refused { reason: RefusalReason::Condition(endless) };
@@ -187,7 +187,7 @@ fn what_cannot_be_judged_is_refused_by_name() {
 fn a_condition_stays_what_it_was() {
     let mut machine = publisher(0);
     subscribe(&mut machine, READER, particles());
-    machine.handle_message(START, READER, Message::Reselect { spec: SubscriptionSpec::default() });
+    machine.handle_message(START, READER, Message::Reselect { spec: SubscriptionSpec::default().into() });
     let told = effects(&mut machine);
     assert!(told.iter().any(|effect| matches!(effect, Effect::Disconnect { peer: READER, .. })), "{told:?}");
 }

@@ -22,7 +22,7 @@ fn who_has_nothing_left_is_told_of_the_end_though_another_waits_for_a_step() {
     let mut machine = publisher(0);
     subscribe(&mut machine, READER, SubscriptionSpec::default());
     let ask = Message::Subscribe {
-        spec: SubscriptionSpec::default(),
+        spec: SubscriptionSpec::default().into(),
         label: "one at a time".to_owned(),
         cohort_size: 1,
         credit: 1,
@@ -47,8 +47,13 @@ fn a_lead_that_closes_at_its_deadline_tells_its_cohort() {
     let mut publishers = Publishers::open(1 << 20);
     let member = PeerId(20);
     publishers.lead.handle_accepted(START, member);
-    let ask =
-        |spec| Message::Subscribe { spec, label: "it".to_owned(), cohort_size: 1, credit: 9, resume: None };
+    let ask = |spec: SubscriptionSpec| Message::Subscribe {
+        spec: spec.into(),
+        label: "it".to_owned(),
+        cohort_size: 1,
+        credit: 9,
+        resume: None,
+    };
     publishers.lead.handle_message(START, member, ask(SubscriptionSpec::default()));
     // With the first step the ranks agree on the subscription.
     for _ in 0..3 {

@@ -34,7 +34,11 @@ fn hello(rank: u32) -> Message {
 
 fn ready(step: u64, again: Option<u64>, ranks: Vec<RankRange>) -> Message {
     let changed = PutChanges { ranks, ..PutChanges::default() };
-    Message::Ready { step: StepId(step), again, report: ReadyReport { changed, ..ReadyReport::default() } }
+    Message::Ready {
+        step: StepId(step),
+        again,
+        report: ReadyReport { changed, ..ReadyReport::default() }.into(),
+    }
 }
 
 #[test]

@@ -20,7 +20,13 @@ fn subscribe(lead: &mut PublisherMachine, member: PeerId) {
 fn subscribe_with(lead: &mut PublisherMachine, member: PeerId, credit: u64) {
     lead.handle_accepted(START, member);
     let spec = SubscriptionSpec::default();
-    let ask = Message::Subscribe { spec, label: "it".to_owned(), cohort_size: 1, credit, resume: None };
+    let ask = Message::Subscribe {
+        spec: spec.into(),
+        label: "it".to_owned(),
+        cohort_size: 1,
+        credit,
+        resume: None,
+    };
     lead.handle_message(START, member, ask);
 }
 

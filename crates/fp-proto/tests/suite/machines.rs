@@ -461,18 +461,18 @@ fn what_was_asked_for_holds_in_the_next_epoch_for_all_ranks() {
     let asked = SubscriptionSpec { variables, ..spec(1) };
     subscribers.lead.reselect(START, asked.clone()).expect("asked");
     let heard = effects(|| subscribers.lead.poll());
-    assert_eq!(sent_to(&heard, first), [Message::Reselect { spec: asked.clone() }]);
-    let answer = Message::Reselected { first: StepId(5), spec: asked.clone() };
+    assert_eq!(sent_to(&heard, first), [Message::Reselect { spec: asked.clone().into() }]);
+    let answer = Message::Reselected { first: StepId(5), spec: asked.clone().into() };
     subscribers.lead.handle_message(START, first, answer.clone());
     let heard = effects(|| subscribers.lead.poll());
     assert_eq!(sent_to(&heard, CHILD), [answer]);
-    let specified = Event::Specified { first: StepId(5), spec: asked };
+    let specified = Event::Specified { first: StepId(5), spec: asked.into() };
     assert_eq!(events(&heard), [specified, Event::Reselected { first: StepId(5) }]);
     subscribers.lead.reselect(START, spec(0)).expect("asked");
     subscribers.lead.handle_disconnected(START, first);
     let told = subscribers.attach(later, second, Epoch(8));
     let last = sent_to(&told, CHILD).pop();
-    assert_eq!(last, Some(Message::Reselected { first: StepId(0), spec: spec(0) }));
-    let specified = Event::Specified { first: StepId(0), spec: spec(0) };
+    assert_eq!(last, Some(Message::Reselected { first: StepId(0), spec: spec(0).into() }));
+    let specified = Event::Specified { first: StepId(0), spec: spec(0).into() };
     assert!(events(&told).contains(&specified), "{told:?}");
 }

@@ -12,7 +12,11 @@ fn rejected(publishers: &mut Publishers, step: u64, changed: PutChanges) -> Opti
     lead.begin_step(START).expect("it may begin");
     lead.end_step(START, StepId(step), Contribution::default(), Vec::new(), 0).expect("ended");
     let report = ReadyReport { changed, ..ReadyReport::default() };
-    lead.handle_message(START, TREE, Message::Ready { step: StepId(step), again: None, report });
+    lead.handle_message(
+        START,
+        TREE,
+        Message::Ready { step: StepId(step), again: None, report: report.into() },
+    );
     let why = |event: Event| {
         let Event::StepRejected { reason: StepRejection::Disagreement { what }, .. } = event else {
             return None;

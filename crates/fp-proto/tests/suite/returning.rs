@@ -64,7 +64,11 @@ fn a_number_that_stands_for_nothing_breaks_the_protocol() {
     publishers.publish(3);
     let step = publishers.begin();
     let report = ReadyReport::default();
-    publishers.lead.handle_message(START, TREE, Message::Ready { step, again: Some(1), report });
+    publishers.lead.handle_message(
+        START,
+        TREE,
+        Message::Ready { step, again: Some(1), report: report.into() },
+    );
     let heard = effects(|| publishers.lead.poll());
     let reason = DisconnectReason::PeerMisbehaved(Misbehaviour::OutOfBounds("Ready.again"));
     assert!(heard.contains(&Effect::Disconnect { peer: TREE, reason }), "{heard:?}");
@@ -75,7 +79,11 @@ fn a_number_that_stands_for_nothing_breaks_the_protocol() {
     let step = publishers.begin();
     let changed = PutChanges::of(Rank(1), &contribution(3)).expect("blocks fit");
     let report = ReadyReport { changed, ..ReadyReport::default() };
-    publishers.lead.handle_message(START, TREE, Message::Ready { step, again: Some(0), report });
+    publishers.lead.handle_message(
+        START,
+        TREE,
+        Message::Ready { step, again: Some(0), report: report.into() },
+    );
     let heard = effects(|| publishers.lead.poll());
     assert!(heard.contains(&Effect::Disconnect { peer: TREE, reason }), "{heard:?}");
 }

@@ -200,7 +200,7 @@ fn held_up() -> PublisherMachine {
     machine.handle_message(
         START,
         READER,
-        Message::Subscribe { spec, label, cohort_size: 3, credit: 1, resume: None },
+        Message::Subscribe { spec: spec.into(), label, cohort_size: 3, credit: 1, resume: None },
     );
     for _ in 0..2 {
         let Ok(Begin::Started(begun)) = machine.begin_step(START) else { panic!("no step begins") };
@@ -264,7 +264,8 @@ fn of_many_subscribers_as_many_are_asked_as_an_answer_has_room_for() {
     for peer in 100..100 + 2 * LIMIT_STATUS_COHORTS as u64 {
         machine.handle_accepted(START, PeerId(peer));
         let (spec, label) = (SubscriptionSpec::default(), "viewer".to_owned());
-        let subscribe = Message::Subscribe { spec, label, cohort_size: 1, credit: 1, resume: None };
+        let subscribe =
+            Message::Subscribe { spec: spec.into(), label, cohort_size: 1, credit: 1, resume: None };
         machine.handle_message(START, PeerId(peer), subscribe);
     }
     effects(&mut machine);

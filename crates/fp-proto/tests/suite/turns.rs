@@ -16,8 +16,13 @@ fn shared(mode: ShareMode, credit: u64) -> PublisherMachine {
     for member in MEMBERS {
         let share = Some(Share::new("workers").with_mode(mode));
         let spec = SubscriptionSpec { share, limit_steps: 20, ..SubscriptionSpec::default() };
-        let ask =
-            Message::Subscribe { spec, label: "worker".to_owned(), cohort_size: 1, credit, resume: None };
+        let ask = Message::Subscribe {
+            spec: spec.into(),
+            label: "worker".to_owned(),
+            cohort_size: 1,
+            credit,
+            resume: None,
+        };
         machine.handle_accepted(START, member);
         machine.handle_message(START, member, ask);
     }

@@ -1,14 +1,16 @@
 //! Whether a process is gone, without the danger that its number was given to another one.
 
 use super::error::MemoryError;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::identity::own_pid;
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// Watches one process through a pidfd. Open it while a link to that process is alive: then the number is still its
-/// own. Cloning is cheap.
+/// own. This process itself needs no watch, as nobody outlives itself. So a link within it also works where no pidfd is
+/// to be had, as under valgrind. Cloning is cheap.
 #[derive(Debug, Clone)]
 pub struct ProcessWatch {
     pid: u32,
@@ -23,6 +25,10 @@ impl ProcessWatch {
     /// has no descriptor left.
     pub fn open(pid: u32) -> Result<ProcessWatch, MemoryError> {
         let refused = |errno: Errno| MemoryError::NoWatch { pid, cause: errno.into() };
+        if pid == own_pid() {
+            let never = eventfd(0, EventfdFlags::CLOEXEC).map_err(refused)?;
+            return Ok(ProcessWatch { pid, fd: Arc::new(never) });
+        }
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(refused(Errno::SRCH))?;
         let fd = pidfd_open(number, PidfdFlags::empty()).map_err(refused)?;
         Ok(ProcessWatch { pid, fd: Arc::new(fd) })
@@ -63,5 +69,6 @@ mod tests {
         child.wait().expect("the child ends");
         assert!(watch.is_gone());
         assert!(matches!(ProcessWatch::open(0), Err(MemoryError::NoWatch { pid: 0, .. })));
+        assert!(!ProcessWatch::open(std::process::id()).expect("a watch of itself").is_gone());
     }
 }

@@ -19,7 +19,7 @@ impl OpenStep {
     /// Whether a block cannot stay outside of memory: something is made of it here, or it travels with the announcement.
     pub(crate) fn has_to_be_in_memory(&self, variable: &Variable) -> bool {
         let name = variable.name();
-        let is_used = self.kept && (self.deriving.takes(name) || self.sending.takes(name));
+        let is_used = self.kept && (self.derives_from(name) || self.sending.takes(name));
         let has_parts = variable.records().is_some_and(|schema| !schema.is_plain());
         is_used || has_parts || variable.def.kind == ArrayKind::Scalar
     }

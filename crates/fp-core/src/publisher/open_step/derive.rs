@@ -57,7 +57,11 @@ pub(crate) struct StepDerivations {
 }
 
 impl StepDerivations {
-    pub(crate) fn new(shared: &PublisherSession, requests: &[(Arc<Request>, u32)]) -> Self {
+    /// `None` where nothing was asked for, neither in this step nor in the one before.
+    pub(crate) fn new(shared: &PublisherSession, requests: &[(Arc<Request>, u32)]) -> Option<Box<Self>> {
+        if !shared.deriver.note_asked(!requests.is_empty()) {
+            return None;
+        }
         shared.deriver.count_sides(requests, &shared.counters);
         let offers = shared.deriver.deployer.offers(requests);
         let mut asked: BTreeMap<String, Wanted> = BTreeMap::new();
@@ -79,7 +83,7 @@ impl StepDerivations {
                 .keep_at_most(room.idle_bytes().min(shared.options.limit_bytes / KEPT_PARTS));
         }
         let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
-        Self { asked, offers, inputs, left: BTreeSet::new(), scratch }
+        Some(Box::new(Self { asked, offers, inputs, left: BTreeSet::new(), scratch }))
     }
 
     /// What the results of all are called.
@@ -91,8 +95,7 @@ impl StepDerivations {
         self.inputs.contains_key(variable)
     }
 
-    /// Bytes that the blocks take which were copied for derivations alone.
-    pub(crate) fn scratch_bytes(&self) -> u64 {
+    fn scratch_bytes(&self) -> u64 {
         let copied = |input: &&Input| !input.is_kept && input.payload.location().is_some();
         self.inputs.values().flatten().filter(copied).map(|input| input.payload.len() as u64).sum()
     }
@@ -105,9 +108,19 @@ impl StepDerivations {
 }
 
 impl OpenStep {
+    /// Whether something is derived from the variable.
+    pub(crate) fn derives_from(&self, variable: &str) -> bool {
+        self.deriving.as_ref().is_some_and(|deriving| deriving.takes(variable))
+    }
+
+    /// Bytes that the blocks take which were copied for derivations alone.
+    pub(crate) fn scratch_bytes(&self) -> u64 {
+        self.deriving.as_ref().map_or(0, |deriving| deriving.scratch_bytes())
+    }
+
     /// Whether the variable's blocks are kept, or something is derived from them at the step's end.
     pub(crate) fn keeps(&self, variable: &str) -> bool {
-        self.kept && (self.deriving.takes(variable) || self.serves(variable))
+        self.kept && (self.derives_from(variable) || self.serves(variable))
     }
 
     /// Whether somebody reads the variable itself.
@@ -117,8 +130,8 @@ impl OpenStep {
 
     /// Where the blocks of a variable are lent from.
     pub(crate) fn arena_of(&self, variable: &str) -> &Arena {
-        match &self.deriving.scratch {
-            Some(scratch) if self.deriving.takes(variable) && !self.serves(variable) => scratch,
+        match self.deriving.as_ref().and_then(|deriving| deriving.scratch.as_ref()) {
+            Some(scratch) if self.derives_from(variable) && !self.serves(variable) => scratch,
             _ => &self.arena,
         }
     }
@@ -130,8 +143,9 @@ impl OpenStep {
         region: &Region,
         payload: Payload,
     ) -> Option<Payload> {
-        let serves = !self.deriving.takes(variable.name()) || self.serves(variable.name());
-        if let Some(blocks) = self.deriving.inputs.get_mut(variable.name()) {
+        let serves = !self.derives_from(variable.name()) || self.serves(variable.name());
+        let blocks = self.deriving.as_mut().and_then(|deriving| deriving.inputs.get_mut(variable.name()));
+        if let Some(blocks) = blocks {
             let index = self.puts.get(variable.name()).map_or(0, |put| put.blocks.len());
             let index = u32::try_from(index).unwrap_or(u32::MAX);
             blocks.push(Input { index, region: *region, payload: payload.clone(), is_kept: serves });
@@ -141,10 +155,12 @@ impl OpenStep {
 
     /// Stores an input for those who derive from it themselves.
     pub(crate) fn leave(&mut self, name: &str) -> Result<(), Failure> {
-        if !self.deriving.left.insert(name.to_owned()) {
+        let Some(deriving) = &mut self.deriving else { return Ok(()) };
+        if !deriving.left.insert(name.to_owned()) {
             return Ok(());
         }
-        let (Some(put), Some(blocks)) = (self.puts.get(name), self.deriving.inputs.get(name)) else {
+        let inputs = self.deriving.as_ref().and_then(|deriving| deriving.inputs.get(name));
+        let (Some(put), Some(blocks)) = (self.puts.get(name), inputs) else {
             return Ok(());
         };
         let unkept = || blocks.iter().filter(|input| !input.is_kept);

@@ -56,7 +56,7 @@ impl OpenStep {
     /// The blocks of a variable, as they were put.
     fn input_blocks(&self, name: &str, put: &VariablePut) -> Result<Vec<Block>, DeriveError> {
         let form = ElementForm::native(put.def.dtype);
-        let blocks = self.deriving.blocks_of(name);
+        let blocks = self.deriving.iter().flat_map(|deriving| deriving.blocks_of(name));
         blocks
             .map(|(region, payload)| Block::shared(region, form, put.def.order, Arc::new(payload)))
             .collect()
@@ -66,7 +66,7 @@ impl OpenStep {
     fn input_rows(&self, name: &str, put: &VariablePut, dim: usize) -> Result<Option<Array>, Failure> {
         let form = ElementForm::native(put.def.dtype);
         let (mut blocks, mut rows) = (Vec::new(), StackedRows::new(dim));
-        for (region, payload) in self.deriving.blocks_of(name) {
+        for (region, payload) in self.deriving.iter().flat_map(|deriving| deriving.blocks_of(name)) {
             let count = extent(region.count(), &put.def);
             let differ = |(first, other): (Dims, Dims)| {
                 let (variable, first, other) = (name.to_owned(), first.to_string(), other.to_string());

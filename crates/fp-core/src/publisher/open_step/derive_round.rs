@@ -45,7 +45,8 @@ impl OpenStep {
     /// Derives what was asked for, as far as there is time and room. What is not derived is told in the step, to those
     /// who asked for it.
     pub(crate) fn derive(&mut self) {
-        let asked = std::mem::take(&mut self.deriving.asked);
+        let asked = self.deriving.as_mut().map(|deriving| std::mem::take(&mut deriving.asked));
+        let asked = asked.unwrap_or_default();
         if asked.is_empty() {
             self.shared.server.room.needed(0);
         } else {
@@ -62,7 +63,10 @@ impl OpenStep {
             self.derive_all(waiting.into());
             Counters::add(&self.shared.counters.derived_ns, started.elapsed().as_nanos() as usize);
         }
-        self.deriving.inputs.clear();
+        // Blocks that were kept for this alone are let go of.
+        if let Some(deriving) = &mut self.deriving {
+            deriving.inputs.clear();
+        }
     }
 
     /// What a derivation needs, if this rank has anything to derive it from and does not leave it to subscribers.
@@ -79,13 +83,14 @@ impl OpenStep {
         if !self.shared.options.derivations {
             return Err(NotAllowed::Forbidden.into());
         }
+        let Some(deriving) = &self.deriving else { return Ok(None) };
         let (deriver, options) = (&self.shared.deriver, &self.shared.options);
-        Ok(Some((inputs, deriver.foreign(known, &self.deriving.offers, options)?)))
+        Ok(Some((inputs, deriver.foreign(known, &deriving.offers, options)?)))
     }
 
     fn derive_all(&mut self, waiting: VecDeque<(Wanted, Inputs, Foreign)>) {
         let (started, before_bytes) = (Instant::now(), self.len_bytes);
-        let besides_bytes = self.deriving.scratch_bytes() + texts_bytes(&waiting);
+        let besides_bytes = self.scratch_bytes() + texts_bytes(&waiting);
         let mut round = self.round(waiting, started);
         loop {
             self.begin_some(&mut round);
@@ -115,7 +120,7 @@ impl OpenStep {
         let (limit, stop) = (self.shared.options.derive_timeout, Stop::default());
         let spare_bytes =
             self.shared.server.room.spare_bytes().min(self.limit_bytes.saturating_sub(self.len_bytes));
-        let spare_bytes = spare_bytes.saturating_sub(self.deriving.scratch_bytes() + texts_bytes(&waiting));
+        let spare_bytes = spare_bytes.saturating_sub(self.scratch_bytes() + texts_bytes(&waiting));
         Round {
             calls: Calls::new(pool(), (limit, limit)),
             memory: self.shared.deriver.memory.allowing(spare_bytes, &stop),

@@ -25,7 +25,6 @@ use fp_proto::message::ScalarValue;
 use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Dims, Dtype, Rank, Region, StepId, VariablePut};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
 /// A step of this rank that is open. Dropped before it has ended, it is abandoned for the whole cohort.
 pub(crate) struct OpenStep {
@@ -34,7 +33,8 @@ pub(crate) struct OpenStep {
     /// Whether anything of this step is stored.
     pub(crate) kept: bool,
     pub(crate) arena: Arena,
-    pub(crate) deriving: StepDerivations,
+    /// `None` where nothing is derived, as in most steps.
+    pub(crate) deriving: Option<Box<StepDerivations>>,
     pub(crate) sending: StepTransforms,
     /// The time that both may take.
     pub(crate) budget: StepBudget,
@@ -63,9 +63,10 @@ impl OpenStep {
         let sending = StepTransforms::new(&begun.requests);
         let deriving = StepDerivations::new(&shared, &begun.requests);
         let puts = std::mem::take(&mut *shared.lock_spare_puts());
-        let asked = sending.names().chain(deriving.names()).collect();
+        let derived = deriving.iter().flat_map(|deriving| deriving.names());
+        let asked = sending.names().chain(derived).collect();
         Self {
-            budget: shared.deriver.budget.begin((Instant::now(), begun.step.0), &asked),
+            budget: shared.deriver.budget.begin(begun.step.0, &asked),
             sending,
             deriving,
             step: begun.step,

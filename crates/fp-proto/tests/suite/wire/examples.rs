@@ -124,9 +124,11 @@ fn report() -> ReadyReport {
 fn log() -> Vec<Decision> {
     let prepare = |kind| Decision::Prepare { change: CHANGE, subscription: SUBSCRIPTION, kind };
     vec![
-        prepare(ChangeKind::Add(spec(QueuePolicy::EveryStep { max_wait: Duration::from_millis(60_000) }))),
+        prepare(ChangeKind::Add(
+            spec(QueuePolicy::EveryStep { max_wait: Duration::from_millis(60_000) }).into(),
+        )),
         prepare(ChangeKind::Remove),
-        prepare(ChangeKind::Update(SubscriptionSpec::default())),
+        prepare(ChangeKind::Update(SubscriptionSpec::default().into())),
         Decision::Start { change: CHANGE, first: STEP, reserved: vec![StepId(1)], reserve_from: StepId(2) },
         Decision::Decided { step: STEP, table: Some(TABLE), kept: [SUBSCRIPTION].into_iter().collect() },
         Decision::Assigned { subscription: SUBSCRIPTION, member: MEMBER, step: STEP },
@@ -226,9 +228,9 @@ fn within_cohorts() -> Vec<Message> {
 /// What goes up and down the publisher tree.
 fn among_publishers() -> Vec<Message> {
     vec![
-        Message::Ready { step: STEP, again: None, report: ReadyReport::default() },
-        Message::Ready { step: STEP, again: Some(300), report: ReadyReport::default() },
-        Message::Ready { step: STEP, again: None, report: report() },
+        Message::Ready { step: STEP, again: None, report: ReadyReport::default().into() },
+        Message::Ready { step: STEP, again: Some(300), report: ReadyReport::default().into() },
+        Message::Ready { step: STEP, again: None, report: report().into() },
         Message::Prepared { change: CHANGE, next: STEP },
         Message::Expire { subscription: SUBSCRIPTION, rank: RANK, waited_ms: 60_000 },
         Message::Closing { steps: 12 },
@@ -258,14 +260,14 @@ fn assignment() -> Assignment {
 fn about_subscriptions() -> Vec<Message> {
     let (subscription, member, first, publisher_size) = (SUBSCRIPTION, MEMBER, STEP, 4);
     let subscribe = |policy| Message::Subscribe {
-        spec: spec(policy),
+        spec: spec(policy).into(),
         label: "viewer".to_owned(),
         cohort_size: 2,
         credit: 4,
         resume: None,
     };
     let resuming = Message::Subscribe {
-        spec: SubscriptionSpec { start_at: StartAt::After(STEP), ..SubscriptionSpec::default() },
+        spec: SubscriptionSpec { start_at: StartAt::After(STEP), ..SubscriptionSpec::default() }.into(),
         label: "viewer".to_owned(),
         cohort_size: 1,
         credit: 1,
@@ -277,8 +279,8 @@ fn about_subscriptions() -> Vec<Message> {
         Message::Assign(assignment()),
         Message::Release { step: STEP, retire: true, given_back: false },
         Message::Release { step: STEP, retire: false, given_back: true },
-        Message::Reselect { spec: SubscriptionSpec::default() },
-        Message::Reselected { first, spec: SubscriptionSpec::default() },
+        Message::Reselect { spec: SubscriptionSpec::default().into() },
+        Message::Reselected { first, spec: SubscriptionSpec::default().into() },
         Message::Unsubscribe,
         Message::Leaving,
         Message::Attached {
