@@ -27,6 +27,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
     let names: Vec<_> = data.variants.iter().map(variant_name).collect::<syn::Result<_>>()?;
     let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
     let (put, take) = (put(&home, &dtype, &variants), take(&home, &name, &variants));
+    let straight = straight(&home, &dtype, &variants);
     Ok(quote! {
         impl #home::record::ElementValue for #ident {
             fn element() -> #home::record::FieldElement {
@@ -37,6 +38,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenS
             }
             #put
             #take
+            #straight
 
             fn lies_as_element() -> bool {
                 #home::Dtype::#dtype.size_bytes() == ::core::option::Option::Some(::core::mem::size_of::<Self>())
@@ -78,6 +80,29 @@ fn take(home: &TokenStream, name: &str, variants: &[&Ident]) -> TokenStream {
     }
 }
 
+/// Reading names from where their numbers lie. An enumeration without names is no type, so it needs no such way.
+fn straight(home: &TokenStream, dtype: &Ident, variants: &[&Ident]) -> Option<TokenStream> {
+    let (first, integer) = (variants.first()?, integer(dtype));
+    Some(quote! {
+        const PLAIN_ELEMENT: ::core::option::Option<#home::record::PlainForm> =
+            #home::record::PlainForm::of(#home::Dtype::#dtype);
+
+        #[inline(always)]
+        fn plain_element() -> ::core::option::Option<impl ::core::ops::Fn(&[u8], &mut bool) -> Self> {
+            ::core::option::Option::Some(|bytes: &[u8], is_sound: &mut bool| {
+                let number = #home::record::plain_number(bytes, is_sound);
+                match ::core::primitive::#integer::from_ne_bytes(number) as i128 {
+                    #(number if number == Self::#variants as i64 as i128 => Self::#variants,)*
+                    _ => {
+                        *is_sound = false;
+                        Self::#first
+                    }
+                }
+            })
+        }
+    })
+}
+
 fn variant_name(variant: &Variant) -> syn::Result<String> {
     if !matches!(variant.fields, Fields::Unit) {
         let message = "an enumeration of records has no data: use a record with optional fields";
@@ -94,6 +119,11 @@ fn dtype(input: &DeriveInput, attributes: &Attributes) -> syn::Result<Ident> {
     let known = INTEGERS.iter().find(|(rust, _)| *rust == wanted);
     let unknown = || Error::new(span, format!("{wanted:?} is no integer type of i8 to u64"));
     known.map(|(_, dtype)| Ident::new(dtype, span)).ok_or_else(unknown)
+}
+
+/// What Rust calls an integer type.
+fn integer(dtype: &Ident) -> Ident {
+    Ident::new(&dtype.to_string().to_lowercase(), dtype.span())
 }
 
 /// The integer type of `#[repr(..)]`.

@@ -23,7 +23,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
     let rust: Vec<_> = fields.named.iter().map(|field| &field.ty).collect();
     let bounds = bounds(&home, &rust);
     let (kept, codec) = (kept_schema(&home), codec(&home, &idents));
-    let memory = memory(&home, &idents, &rust);
+    let (memory, straight) = (memory(&home, &idents, &rust), straight(&home, &idents, &rust));
     Ok(quote! {
         #[allow(trivial_bounds)]
         impl #home::record::Record for #ident #bounds {
@@ -33,6 +33,7 @@ pub(crate) fn expand(input: &DeriveInput, data: &DataStruct) -> syn::Result<Toke
             #kept
             #codec
             #memory
+            #straight
         }
     })
 }
@@ -68,6 +69,36 @@ fn memory(home: &TokenStream, idents: &[&Ident], rust: &[&syn::Type]) -> TokenSt
             fields
                 && <Self as #home::record::Record>::schema()
                     .is_ok_and(|schema| schema.lies_at(&offsets, ::core::mem::size_of::<Self>()))
+        }
+    }
+}
+
+/// Reading from places that are the same in all records. The names that it needs are not those of any field.
+fn straight(home: &TokenStream, idents: &[&Ident], rust: &[&syn::Type]) -> TokenStream {
+    let own = |name: &str| Ident::new(name, Span::mixed_site());
+    let (record, is_sound) = (own("record"), own("is_sound"));
+    let indices: Vec<_> = (0..idents.len()).collect();
+    let readers: Vec<_> = indices.iter().map(|index| own(&format!("read_{index}"))).collect();
+    let fields = quote! { <Self as #home::record::Record>::PLAIN_FIELDS };
+    quote! {
+        const PLAIN_FIELDS: &'static [::core::option::Option<#home::record::PlainForm>] =
+            &[#(<#rust as #home::record::FieldValue>::PLAIN_FIELD),*];
+
+        #[inline(always)]
+        fn plain_record() -> ::core::option::Option<impl ::core::ops::Fn(&[u8], &mut bool) -> Self> {
+            #(let #readers = <#rust as #home::record::FieldValue>::plain_field()?;)*
+            if !<Self as #home::record::Record>::schema().ok()?.lies_as(#fields) {
+                return ::core::option::Option::None;
+            }
+            ::core::option::Option::Some(move |#record: &[u8], #is_sound: &mut bool| Self {
+                #(#idents: #readers(
+                    #home::record::plain_bytes(
+                        #record,
+                        const { #home::record::PlainForm::offset(#fields, #indices) },
+                    ),
+                    #is_sound,
+                )),*
+            })
         }
     }
 }

@@ -32,14 +32,16 @@ macro_rules! dtypes {
             }
 
             /// The size of one element in bytes; none where elements differ in length (strings, bytes).
-            pub fn size_bytes(self) -> Option<usize> {
+            #[inline]
+            pub const fn size_bytes(self) -> Option<usize> {
                 match self {
                     $(Self::$variant => $size,)*
                 }
             }
 
             /// The alignment, in bytes, that a slice of such elements needs.
-            pub fn alignment_bytes(self) -> usize {
+            #[inline]
+            pub const fn alignment_bytes(self) -> usize {
                 match self {
                     $(Self::$variant => $alignment,)*
                 }

@@ -2,7 +2,7 @@
 //! while the stream runs. Contents are functions of step and index.
 
 use crate::support::{Place, take};
-use fp_core::record::{Field, RecordSchema, RecordType, encode_with};
+use fp_core::record::{Field, RecordSchema, RecordType, encode_records, encode_with};
 use fp_core::{
     BlockId, Dims, Dtype, Fit, Loss, MemoryOrder, Misuse, Publisher, PutError, Rank, ReadError, Record as _,
     RecordBlock, Region, Select, Selection, Shape, StepReader, StepWriter, StridedRegion, Subscriber,
@@ -123,6 +123,36 @@ fn equal_types_pass_untouched() {
         assert_eq!(untouched, [0; 4], "{kind}");
         let shared = if kind == TransportKind::Inproc { 0 } else { published.shared_copied_bytes };
         assert_eq!((published.put_copied_bytes, published.shared_copied_bytes), (0, shared), "{kind}");
+    }
+}
+
+#[test]
+fn plain_records_are_read_from_their_places_and_what_is_no_value_is_refused() {
+    #[derive(fp_derive::Record, Clone, Debug, PartialEq)]
+    #[record(crate = fp_core)]
+    struct Switch {
+        is_on: bool,
+        bond: [Bond; 2],
+    }
+    let switches: Vec<Switch> =
+        (0..9).map(|at| Switch { is_on: at % 3 == 0, bond: [bond(at, 1), bond(at, 2)] }).collect();
+    let schema = Switch::schema().expect("a type");
+    let mut bytes = encode_records(&switches).expect("encoded");
+    let variable = Variable::global_records("switches", &schema, &[9]).expect("a shape");
+    for kind in KINDS {
+        let place = Place::new();
+        let (mut publisher, mut subscriber) = pair(&place, kind);
+        for byte in [1, 2] {
+            bytes[6 * schema.size_bytes()] = byte;
+            let step = exchange(&mut publisher, &mut subscriber, |writer, _| {
+                writer.put_bytes(&variable, &region(0, 9), &bytes).expect("put");
+            });
+            assert_eq!(step.get_records::<Switch>("switches", "[::4]").expect("sound")[1], switches[4]);
+            match step.get_records::<Switch>("switches", "[...]") {
+                Ok(taken) => assert_eq!((taken, byte), (switches.clone(), 1), "{kind}"),
+                Err(error) => assert!(error.to_string().ends_with("a truth value of 2"), "{kind}: {error}"),
+            }
+        }
     }
 }
 

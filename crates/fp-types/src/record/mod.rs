@@ -39,8 +39,8 @@ pub use conversion::{Conversion, ConvertError, Incompatible};
 pub use difference::{Difference, DifferenceKind, differences};
 pub use element::{ElementConversion, ElementConversionError, ElementForm, Loss};
 pub use rust::{
-    ElementTarget, ElementValue, EncodeError, FieldTarget, FieldValue, Record, RecordTarget, decode_records,
-    encode_records, encode_with,
+    ElementTarget, ElementValue, EncodeError, FieldTarget, FieldValue, PlainForm, Record, RecordTarget,
+    decode_records, encode_records, encode_with, plain_bytes, plain_number,
 };
 pub use schema::RecordSchema;
 pub use types::{EnumType, Extent, Field, FieldElement, RecordType};

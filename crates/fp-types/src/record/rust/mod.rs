@@ -1,8 +1,10 @@
 //! Rust types that are records, fields of records, or elements of fields.
 
 mod encode;
+mod plain;
 
 pub use encode::{ElementTarget, EncodeError, FieldTarget, RecordTarget, encode_records, encode_with};
+pub use plain::{PlainForm, plain_bytes, plain_number};
 
 use half::{bf16, f16};
 
@@ -22,6 +24,9 @@ use crate::shape::Shape;
     note = "a struct of named fields becomes one by `#[derive(Record)]`"
 )]
 pub trait Record: Sized {
+    /// How the fields lie where all records have each at the same place; empty where not, and unless it is derived.
+    const PLAIN_FIELDS: &'static [Option<PlainForm>] = &[];
+
     /// The record type.
     fn record_type() -> RecordType;
 
@@ -40,10 +45,20 @@ pub trait Record: Sized {
     fn lies_as_record() -> bool {
         false
     }
+
+    /// Reads a record that lies as [`Record::PLAIN_FIELDS`] from the bytes that it starts. What is no value it says by
+    /// setting the flag to `false`, and gives any other. Without it [`Record::take_fields`] reads every record.
+    #[inline(always)]
+    fn plain_record() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        None::<fn(&[u8], &mut bool) -> Self>
+    }
 }
 
 /// A Rust type that is an element of fields: numbers, `bool`, `String`, records, enumerations.
 pub trait ElementValue: Sized {
+    /// How an element lies that has all its bytes in the record.
+    const PLAIN_ELEMENT: Option<PlainForm> = None;
+
     /// The element's type.
     fn element() -> FieldElement;
 
@@ -58,10 +73,11 @@ pub trait ElementValue: Sized {
     /// Reads one element.
     fn take_element(value: Value<'_>) -> Result<Self, RecordReadError>;
 
-    /// Reads a number of that type from where it lies in this machine's order. A type that is not that number gives
-    /// `None`.
-    fn take_native(_dtype: Dtype, _bytes: &[u8]) -> Option<Self> {
-        None
+    /// Reads an element that lies so, as [`Record::plain_record`] does a record. Without it
+    /// [`ElementValue::take_element`] reads every element.
+    #[inline(always)]
+    fn plain_element() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        None::<fn(&[u8], &mut bool) -> Self>
     }
 
     /// Reads all elements of an array.
@@ -77,6 +93,9 @@ pub trait ElementValue: Sized {
     note = "numbers, `bool`, `String`, types with `#[derive(Record)]`, and `[T; N]`, `Vec<T>` and `Option<T>` of these are"
 )]
 pub trait FieldValue: Sized {
+    /// How a field lies that has all its bytes in the record, and is always there.
+    const PLAIN_FIELD: Option<PlainForm> = None;
+
     /// The field of that name.
     fn field(name: &str) -> Field;
 
@@ -96,6 +115,12 @@ pub trait FieldValue: Sized {
         false
     }
 
+    /// Reads a field that lies so, as [`Record::plain_record`] does a record.
+    #[inline(always)]
+    fn plain_field() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        None::<fn(&[u8], &mut bool) -> Self>
+    }
+
     /// Whether there is anything to write.
     fn is_present(&self) -> bool {
         true
@@ -108,6 +133,9 @@ pub fn decode_records<T: Record>(records: &Records<'_>) -> Result<Vec<T>, Record
     if *records.schema() != wanted {
         let (found, wanted) = (records.schema().record().name.clone(), wanted.record().name.clone());
         return Err(RecordReadError::OtherType { found, wanted });
+    }
+    if let Some(values) = plain::plain_values(records.as_bytes()) {
+        return Ok(values);
     }
     // A count is believed as far as there are bytes for it.
     let mut values = Vec::with_capacity(records.count().min(records.as_bytes().len()));
@@ -125,6 +153,8 @@ impl RecordRef<'_> {
 }
 
 impl<T: Record> ElementValue for T {
+    const PLAIN_ELEMENT: Option<PlainForm> = PlainForm::record(T::PLAIN_FIELDS);
+
     fn element() -> FieldElement {
         FieldElement::Record(T::record_type())
     }
@@ -135,6 +165,11 @@ impl<T: Record> ElementValue for T {
 
     fn lies_as_element() -> bool {
         T::lies_as_record()
+    }
+
+    #[inline(always)]
+    fn plain_element() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        T::plain_record()
     }
 
     fn take_element(value: Value<'_>) -> Result<Self, RecordReadError> {
@@ -151,6 +186,8 @@ fn wrong(value: &Value<'_>, wanted: &'static str) -> RecordReadError {
 macro_rules! numbers {
     ($($rust:ty => $dtype:ident, $take:expr;)*) => {
         $(impl ElementValue for $rust {
+            const PLAIN_ELEMENT: Option<PlainForm> = PlainForm::of(Dtype::$dtype);
+
             fn element() -> FieldElement {
                 FieldElement::Dtype(Dtype::$dtype)
             }
@@ -168,10 +205,11 @@ macro_rules! numbers {
                 Ok(())
             }
 
-            #[inline]
-            fn take_native(dtype: Dtype, bytes: &[u8]) -> Option<Self> {
-                let bytes = bytes.first_chunk().filter(|_| dtype == Dtype::$dtype);
-                bytes.map(|bytes| <$rust>::from_ne_bytes(*bytes))
+            #[inline(always)]
+            fn plain_element() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+                Some(|bytes: &[u8], is_sound: &mut bool| {
+                    <$rust>::from_ne_bytes(plain_number(bytes, is_sound))
+                })
             }
 
             fn take_element(value: Value<'_>) -> Result<Self, RecordReadError> {
@@ -216,6 +254,8 @@ numbers! {
 }
 
 impl ElementValue for bool {
+    const PLAIN_ELEMENT: Option<PlainForm> = PlainForm::of(Dtype::Bool);
+
     fn element() -> FieldElement {
         FieldElement::Dtype(Dtype::Bool)
     }
@@ -228,6 +268,15 @@ impl ElementValue for bool {
         let places = to.places(values.len(), Dtype::Bool)?;
         places.iter_mut().zip(values).for_each(|(place, value)| *place = u8::from(*value));
         Ok(())
+    }
+
+    #[inline(always)]
+    fn plain_element() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        Some(|bytes: &[u8], is_sound: &mut bool| {
+            let [byte] = plain_number(bytes, is_sound);
+            *is_sound &= byte <= 1;
+            byte == 1
+        })
     }
 
     fn take_element(value: Value<'_>) -> Result<Self, RecordReadError> {
@@ -253,6 +302,8 @@ impl ElementValue for String {
 }
 
 impl<T: ElementValue> FieldValue for T {
+    const PLAIN_FIELD: Option<PlainForm> = T::PLAIN_ELEMENT;
+
     fn field(name: &str) -> Field {
         Field::new(name, T::element())
     }
@@ -265,12 +316,22 @@ impl<T: ElementValue> FieldValue for T {
         T::lies_as_element()
     }
 
+    #[inline(always)]
+    fn plain_field() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        T::plain_element()
+    }
+
     fn take(value: Value<'_>) -> Result<Self, RecordReadError> {
         T::take_element(value)
     }
 
     fn take_from(from: &RecordRef<'_>, index: usize) -> Result<Self, RecordReadError> {
-        match from.number(index).and_then(|(dtype, bytes)| T::take_native(dtype, bytes)) {
+        let straight = |(dtype, bytes): (Dtype, &[u8])| {
+            let (read, mut is_sound) = (T::plain_element()?, PlainForm::is_number(T::PLAIN_ELEMENT, dtype));
+            let number = is_sound.then(|| read(bytes, &mut is_sound))?;
+            is_sound.then_some(number)
+        };
+        match from.number(index).and_then(straight) {
             Some(number) => Ok(number),
             None => Self::take(from.field(index)?),
         }
@@ -292,6 +353,8 @@ impl<T: ElementValue> FieldValue for Vec<T> {
 }
 
 impl<T: ElementValue, const N: usize> FieldValue for [T; N] {
+    const PLAIN_FIELD: Option<PlainForm> = PlainForm::array(T::PLAIN_ELEMENT, N);
+
     fn field(name: &str) -> Field {
         // One dimension always is a shape.
         Field::new(name, T::element()).fixed(Shape::new([N as u64]).unwrap_or_default())
@@ -299,6 +362,15 @@ impl<T: ElementValue, const N: usize> FieldValue for [T; N] {
 
     fn lies_as_field() -> bool {
         T::lies_as_element()
+    }
+
+    #[inline(always)]
+    fn plain_field() -> Option<impl Fn(&[u8], &mut bool) -> Self> {
+        let read = T::plain_element()?;
+        let size = const { PlainForm::size_of(T::PLAIN_ELEMENT) };
+        Some(move |bytes: &[u8], is_sound: &mut bool| {
+            std::array::from_fn(|index| read(plain_bytes(bytes, index * size), is_sound))
+        })
     }
 
     fn put(&self, to: &mut FieldTarget<'_>) -> Result<(), EncodeError> {

@@ -1,5 +1,7 @@
 //! Derived records: their types, and values there and back.
 
+mod plain;
+
 use fp_derive::Record;
 use fp_types::record::{
     Conversion, EncodeError, Field, Loss, Record, RecordReadError, RecordType, Records, decode_records,
