@@ -33,7 +33,8 @@ enum Sign {
 }
 
 #[derive(Record, Debug)]
-#[record(crate = fp_types, dtype = "u64")]
+#[record(crate = fp_types)]
+#[repr(u64)]
 enum Wide {
     Two = 2,
     Far = 0x0101_0101_0101_0101,
