@@ -98,7 +98,8 @@ fn records(group: &mut Group<'_>, step: &StepReader) {
     });
     // What a copy costs by itself: no way to records of one's own is faster.
     row("a view copied in one piece, summed", 0.0, &|| {
-        sum(&step.view_records::<Atom>("atoms", "[...]").expect("a view").to_vec())
+        let copied = step.view_records::<Atom>("atoms", "[...]").expect("a view").to_vec();
+        sum(&copied)
     });
     row("records without a Rust type, summed", 0.0, &|| {
         let records = raw.records().expect("sound");
