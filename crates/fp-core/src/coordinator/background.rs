@@ -4,6 +4,9 @@
 //! Each endpoint's epoll set is registered here as one-shot. While a caller waits on an endpoint itself, an event may
 //! wake this thread once. The thread leaves the endpoint to the caller, and arms it again when the caller has been gone
 //! for a moment. A hop through this thread costs the wake of an idle core, so nobody who waits ever needs it.
+//!
+//! Its door is watched all the time, whoever is at the rest. A newcomer needs several answers one after the other, and
+//! would wait for the caller's next call with each of them. Nobody knocks in the steady state, so that wakes nobody.
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use std::collections::HashMap;
@@ -24,12 +27,17 @@ pub(crate) const REARM: Duration = Duration::from_millis(2);
 /// The token of the bell.
 const BELL: u64 = u64::MAX;
 
+/// Marks the token of an endpoint's door.
+const DOOR_BIT: u64 = 1 << 63;
+
 /// Something that the background thread drives.
 pub(crate) trait Driven: Send + Sync {
     /// The epoll set to watch.
     fn descriptor(&self) -> BorrowedFd<'_>;
     /// Does what is ready, unless a caller is at it: then `false`, and it is armed again later.
     fn turn(&self) -> bool;
+    /// The same as somebody knocks. A caller that is at it has this thread attend when he goes.
+    fn knocked(&self) -> bool;
     /// Tells it whether its descriptors are watched here; must not lock anything.
     fn set_attended(&self, attended: bool);
     /// Makes its descriptors tell of everything, from now on. Called after they are watched, and with no lock held.
@@ -116,20 +124,24 @@ impl Background {
         *self.awake.lock().unwrap_or_else(PoisonError::into_inner) = end;
     }
 
-    /// Drives this from now on, as long as somebody else holds it.
-    pub(crate) fn add(&self, driven: &Arc<dyn Driven>) -> Result<u64, std::io::Error> {
+    /// Drives this from now on, as long as somebody else holds it. Newcomers knock at its `door`.
+    pub(crate) fn add(&self, driven: &Arc<dyn Driven>, door: BorrowedFd<'_>) -> Result<u64, std::io::Error> {
         let token = self.next.fetch_add(1, Ordering::Relaxed);
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
         self.lock().insert(token, Entry { driven: Arc::downgrade(driven), armed: true });
         epoll::add(&self.epoll, driven.descriptor(), epoll::EventData::new_u64(token), flags)?;
+        // Told once of each knock: a caller that is at the endpoint may take some time to answer it.
+        let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
+        epoll::add(&self.epoll, door, epoll::EventData::new_u64(token | DOOR_BIT), flags)?;
         Ok(token)
     }
 
     /// Drives this no more.
-    pub(crate) fn remove(&self, token: u64, descriptor: BorrowedFd<'_>) {
+    pub(crate) fn remove(&self, token: u64, descriptor: BorrowedFd<'_>, door: BorrowedFd<'_>) {
         self.lock().remove(&token);
-        // The set may be gone with its owner already; there is nothing left to undo then.
+        // The sets may be gone with their owner already; there is nothing left to undo then.
         let _ = epoll::delete(&self.epoll, descriptor);
+        let _ = epoll::delete(&self.epoll, door);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {
@@ -140,22 +152,24 @@ impl Background {
         let mut events: Vec<epoll::Event> = Vec::with_capacity(64);
         let mut patience = REARM;
         loop {
-            events.clear();
-            let timeout = rustix::time::Timespec::try_from(self.sleep(patience)).ok();
-            let spare = rustix::buffer::spare_capacity(&mut events);
-            if epoll::wait(&self.epoll, spare, timeout.as_ref()).is_err() {
-                continue;
-            }
-            patience = if events.is_empty() { (patience * 2).min(SLEEP) } else { REARM };
-            let ready = events.iter().map(|event| event.data.u64()).filter(|&token| token != BELL);
-            let ready: Vec<u64> = ready.collect();
-            for token in ready {
-                self.disarmed(token);
-                self.turn(token);
-            }
-            self.turn_due();
-            self.rearm();
+            patience = self.round(&mut events, patience);
         }
+    }
+
+    /// Sleeps until something is to be done, and does it. Gives the patience of the next round.
+    fn round(&self, events: &mut Vec<epoll::Event>, patience: Duration) -> Duration {
+        events.clear();
+        let timeout = rustix::time::Timespec::try_from(self.sleep(patience)).ok();
+        let spare = rustix::buffer::spare_capacity(events);
+        if epoll::wait(&self.epoll, spare, timeout.as_ref()).is_err() {
+            return patience;
+        }
+        for event in events.iter().filter(|event| event.data.u64() != BELL) {
+            self.told(event.data.u64());
+        }
+        self.turn_due();
+        self.rearm();
+        if events.is_empty() { (patience * 2).min(SLEEP) } else { REARM }
     }
 
     /// What is alive. The strong references are dropped outside the lock: the last one's drop calls `remove`.
@@ -203,9 +217,18 @@ impl Background {
         entries.get(&token).and_then(|entry| entry.driven.upgrade())
     }
 
-    fn turn(&self, token: u64) {
+    /// One event of an endpoint.
+    fn told(&self, token: u64) {
+        if token & DOOR_BIT != 0 {
+            return self.drive(token & !DOOR_BIT, |driven| driven.knocked());
+        }
+        self.disarmed(token);
+        self.drive(token, |driven| driven.turn());
+    }
+
+    fn drive(&self, token: u64, turn: impl Fn(&dyn Driven) -> bool) {
         let Some(driven) = self.find(token) else { return };
-        let turned = catch_unwind(AssertUnwindSafe(|| driven.turn()));
+        let turned = catch_unwind(AssertUnwindSafe(|| turn(&*driven)));
         if let Err(panic) = turned {
             let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -217,7 +240,7 @@ impl Background {
         let now = Instant::now();
         for (token, _, driven) in self.live() {
             if driven.due().is_some_and(|due| due <= now) {
-                self.turn(token);
+                self.drive(token, |driven| driven.turn());
             }
         }
     }
@@ -232,5 +255,89 @@ impl Background {
             }
             driven.be_rung();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    /// Somebody is always at it.
+    struct Taken {
+        set: OwnedFd,
+        turns: AtomicUsize,
+        knocks: AtomicUsize,
+    }
+
+    impl Driven for Taken {
+        fn descriptor(&self) -> BorrowedFd<'_> {
+            self.set.as_fd()
+        }
+
+        fn turn(&self) -> bool {
+            self.turns.fetch_add(1, Ordering::SeqCst);
+            false
+        }
+
+        fn knocked(&self) -> bool {
+            self.knocks.fetch_add(1, Ordering::SeqCst);
+            false
+        }
+
+        fn set_attended(&self, _attended: bool) {}
+
+        fn be_rung(&self) {}
+
+        fn is_left_alone(&self) -> bool {
+            false
+        }
+
+        fn is_polled(&self) -> bool {
+            true
+        }
+
+        fn due(&self) -> Option<Instant> {
+            None
+        }
+
+        fn panicked(&self, what: String) {
+            panic!("{what}");
+        }
+    }
+
+    fn bell() -> OwnedFd {
+        eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).expect("a descriptor")
+    }
+
+    fn ring(bell: &OwnedFd) {
+        rustix::io::write(bell, &1u64.to_ne_bytes()).expect("rung");
+    }
+
+    /// Who is inside is heard once, and then left to whoever is at the endpoint. Who knocks is heard each time, and a
+    /// knock that was not answered wakes nobody again.
+    #[test]
+    fn who_knocks_is_heard_whoever_is_at_the_endpoint() {
+        let background = Background::new().expect("descriptors");
+        let (door, set) = (bell(), bell());
+        let taken = Arc::new(Taken { set, turns: AtomicUsize::new(0), knocks: AtomicUsize::new(0) });
+        let driven: Arc<dyn Driven> = taken.clone();
+        let token = background.add(&driven, door.as_fd()).expect("watched");
+        let heard = || (taken.turns.load(Ordering::SeqCst), taken.knocks.load(Ordering::SeqCst));
+        let round = || _ = background.round(&mut Vec::with_capacity(4), Duration::from_millis(1));
+        ring(&taken.set);
+        round();
+        assert_eq!(heard(), (1, 0));
+        ring(&taken.set);
+        for knocks in 1..4 {
+            ring(&door);
+            round();
+            round();
+            assert_eq!(heard(), (1, knocks), "it is not armed again as nobody left it alone");
+        }
+        background.remove(token, taken.set.as_fd(), door.as_fd());
+        ring(&door);
+        round();
+        assert_eq!(heard(), (1, 3), "it is not driven any more");
     }
 }

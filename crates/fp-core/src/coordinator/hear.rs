@@ -3,6 +3,7 @@
 use crate::coordinator::dial::Letter;
 use crate::coordinator::links::{From, Turn};
 use crate::coordinator::machine::Machine as _;
+use crate::coordinator::newcomers::tells_of_newcomer;
 use crate::coordinator::relief::CHUNK;
 use crate::coordinator::{Endpoint, Role, State};
 use crate::rendezvous::registrar::News;
@@ -18,9 +19,11 @@ impl<R: Role> Endpoint<R> {
         loop {
             match state.listener.accept(Instant::now()) {
                 Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
+                    state.newcomers.came();
                     state.role.data_link(accepted.link, &accepted.proof, self.epoll.as_fd());
                 }
                 Ok(Some(accepted)) => {
+                    state.newcomers.came();
                     let origin = accepted.proof.origin;
                     if let Some(peer) =
                         state.links.add(accepted.link, Some(accepted.proof), self.epoll.as_fd())
@@ -97,6 +100,9 @@ impl<R: Role> Endpoint<R> {
         let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
         match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
             Ok(()) => {
+                if tells_of_newcomer(&message) {
+                    state.newcomers.came();
+                }
                 if matches!(message, Message::Subscribe { .. }) {
                     state.machine.set_shortage(state.role.shortage());
                 }

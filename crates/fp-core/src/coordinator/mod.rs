@@ -15,6 +15,7 @@ pub(crate) mod dial;
 mod hear;
 pub(crate) mod links;
 pub(crate) mod machine;
+mod newcomers;
 mod observed;
 pub(crate) mod relief;
 pub(crate) mod signals;
@@ -29,8 +30,10 @@ use crate::coordinator::clock::Clock;
 use crate::coordinator::dial::{Letter, Mailbox};
 use crate::coordinator::links::Links;
 use crate::coordinator::machine::Machine;
+use crate::coordinator::newcomers::Newcomers;
 use crate::coordinator::signals::Watched;
 use crate::coordinator::troubles::Troubles;
+use crate::coordinator::turn::By;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
 use crate::rendezvous::desk::Desk;
@@ -105,6 +108,7 @@ pub(crate) struct State<R: Role> {
     /// Callers that wait for the one that polls.
     waiting: usize,
     left_alone_since: Instant,
+    newcomers: Newcomers,
     /// Whether the machine asks for more than was done when the lock was given up.
     backlog: bool,
     /// What programs wait on by themselves.
@@ -195,6 +199,7 @@ impl<R: Role> Endpoint<R> {
             polling: false,
             waiting: 0,
             left_alone_since: Instant::now(),
+            newcomers: Newcomers::default(),
             backlog: false,
             signals: Vec::new(),
             troubles: Troubles::default(),
@@ -221,7 +226,7 @@ impl<R: Role> Endpoint<R> {
         endpoint.drive(|_, _| ());
         let background = background::background()?;
         let driven: Arc<dyn Driven> = endpoint.clone();
-        let token = background.add(&driven)?;
+        let token = background.add(&driven, endpoint.lock().listener.as_fd())?;
         let _ = endpoint.registered.set((background, token));
         Ok(endpoint)
     }
@@ -409,7 +414,16 @@ impl<R: Role> Driven for Endpoint<R> {
             return false;
         }
         self.wakers.wake_due(Instant::now());
-        let turned = self.turn_now(false);
+        let turned = self.turn_now(By::Background);
+        self.work_off();
+        turned
+    }
+
+    fn knocked(&self) -> bool {
+        if self.is_forked() {
+            return false;
+        }
+        let turned = self.turn_now(By::Knock);
         self.work_off();
         turned
     }
@@ -427,7 +441,7 @@ impl<R: Role> Driven for Endpoint<R> {
 
     fn is_left_alone(&self) -> bool {
         let state = self.lock();
-        let awaited = !state.signals.is_empty() || self.wakers.any();
+        let awaited = !state.signals.is_empty() || self.wakers.any() || state.newcomers.are_expected();
         !state.polling && (awaited || state.left_alone_since.elapsed() >= Duration::from_millis(1))
     }
 
@@ -461,8 +475,9 @@ impl<R: Role> Drop for Endpoint<R> {
         if self.is_forked() {
             return;
         }
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some((background, token)) = self.registered.get() {
-            background.remove(*token, self.epoll.as_fd());
+            background.remove(*token, self.epoll.as_fd(), state.listener.as_fd());
         }
     }
 }

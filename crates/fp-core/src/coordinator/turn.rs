@@ -20,6 +20,17 @@ const EVENTS: usize = 64;
 /// What is ready: few at a time, as a rule.
 pub(crate) type Tokens = SmallVec<[u64; 16]>;
 
+/// Who takes a turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// A call of the application.
+    Caller,
+    /// The background thread.
+    Background,
+    /// The background thread, as somebody knocks.
+    Knock,
+}
+
 /// Looks at the rings between two looks at the epoll set, while a call looks by itself.
 const LOOKS: u32 = 1024;
 
@@ -40,21 +51,30 @@ impl<R: Role> Endpoint<R> {
     /// background thread does not come back at once. What came since must not wait for that thread. Nor need the thread
     /// be woken, perhaps on the caller's own core, for what the caller handles at its next step.
     pub(crate) fn catch_up(&self) {
-        self.turn_now(true);
+        self.turn_now(By::Caller);
     }
 
     /// One turn without waiting; `false` if somebody else is at the descriptors.
-    pub(crate) fn turn_now(&self, by_caller: bool) -> bool {
-        // Otherwise a caller that comes now would wait on the descriptors, and sleep though its message was taken
-        // already.
-        if self.is_forked() || std::mem::replace(&mut self.lock().polling, true) {
+    pub(crate) fn turn_now(&self, by: By) -> bool {
+        if self.is_forked() || !self.take_descriptors(by) {
             return false;
         }
         let mut ready = self.ready(Duration::ZERO);
         ready.extend(self.lock().here());
-        let data = self.turn_control(&ready, by_caller);
+        let data = self.turn_control(&ready, by == By::Caller);
         self.turn_data(&data);
         true
+    }
+
+    /// Whether the descriptors are free; then they are ours. Otherwise a caller that comes now would wait on them, and
+    /// sleep though its message was taken already.
+    fn take_descriptors(&self, by: By) -> bool {
+        let mut state = self.lock();
+        let is_free = !std::mem::replace(&mut state.polling, true);
+        if !is_free && by == By::Knock {
+            state.newcomers.knocked_in_vain();
+        }
+        is_free
     }
 
     pub(crate) fn poll_descriptors<'a>(
@@ -145,14 +165,7 @@ impl<R: Role> Endpoint<R> {
             news = true;
         }
         state.polling = false;
-        if by_caller {
-            state.left_alone_since = instant;
-            // The caller looks at the rings whenever it comes. Until the background thread attends, nobody needs a
-            // bell.
-            if !self.attended.load(Ordering::SeqCst) {
-                state.links.be_silent();
-            }
-        }
+        let wants_background = by_caller && self.leave_links(&mut state, instant);
         let most = if by_caller { usize::MAX } else { CHUNK };
         self.drain_some(&mut state, most);
         self.note_crowd(&state);
@@ -161,7 +174,21 @@ impl<R: Role> Endpoint<R> {
         if news {
             self.wakers.wake_all();
         }
+        if wants_background {
+            self.call_background();
+        }
         data
+    }
+
+    /// A caller has looked at the links, and leaves them. Whether the background thread is to attend at once.
+    fn leave_links(&self, state: &mut State<R>, now: Instant) -> bool {
+        state.left_alone_since = now;
+        if self.attended.load(Ordering::SeqCst) {
+            return false;
+        }
+        // The caller looks at the rings whenever it comes. Until the background thread attends, nobody needs a bell.
+        state.links.be_silent();
+        state.newcomers.want_attention(now)
     }
 
     fn turn_data(&self, tokens: &[u64]) {
