@@ -1,5 +1,5 @@
-//! Attaching to a running cohort of 1, 16 and 64 ranks. The time runs from opening to the first step's data, for a slab
-//! that at most two of them own.
+//! Attaching to a running cohort of 1, 16 and 64 ranks over shared memory, and of 1 over tcp. The time runs from opening
+//! to the first step's data, for a slab that at most two of them own.
 
 use crate::bench::{Around, Bench};
 use crate::machine::now_ns;
@@ -11,7 +11,8 @@ use crate::shared::{Memory, Shared};
 use flexpath::{Selection, Variable};
 use std::time::Duration;
 
-const RANKS: [u64; 3] = [1, 16, 64];
+/// Ranks, and over what they are attached to.
+const COHORTS: [(u64, &str); 4] = [(1, "shm"), (1, "tcp"), (16, "shm"), (64, "shm")];
 /// Elements of each rank's block.
 const BLOCK: u64 = 1024;
 /// How often the subscriber comes.
@@ -24,8 +25,8 @@ const STOP: usize = 3;
 
 /// Attaching to a cohort that never had a subscriber, then attaching and leaving again and again.
 pub(crate) fn measure(bench: &mut Bench) {
-    for ranks in RANKS {
-        measure_cohort(bench, ranks);
+    for (ranks, transport) in COHORTS {
+        measure_cohort(bench, ranks, transport);
     }
 }
 
@@ -35,16 +36,16 @@ fn slab(ranks: u64) -> (u64, u64, f64) {
     if ranks == 1 { (0, BLOCK, 1.0) } else { (ranks / 4 * BLOCK + BLOCK / 2, BLOCK, 2.0) }
 }
 
-fn measure_cohort(bench: &mut Bench, ranks: u64) {
-    let rounds = bench.take_turns(|bench| cohort(bench, ranks));
+fn measure_cohort(bench: &mut Bench, ranks: u64, transport: &str) {
+    let rounds = bench.take_turns(|bench| cohort(bench, ranks, transport));
+    let whom = whom(ranks, transport);
     let lists = |key: &str| -> Vec<Vec<f64>> { rounds.found.iter().map(|found| found.list(key)).collect() };
     let (opened, times) = (lists("opened"), lists("times"));
-    add(bench, (ranks, "first"), rounds.around, &part(&opened, 0..1), &part(&times, 0..1));
-    add(bench, (ranks, "later"), rounds.around, &part(&opened, 1..ATTACHES), &part(&times, 1..ATTACHES));
+    add(bench, (&whom, "first"), rounds.around, &part(&opened, 0..1), &part(&times, 0..1));
+    add(bench, (&whom, "later"), rounds.around, &part(&opened, 1..ATTACHES), &part(&times, 1..ATTACHES));
     let most = lists("links").concat().into_iter().fold(0.0, f64::max);
     let (_, _, owners) = slab(ranks);
-    let row =
-        Row::new(format!("attach to {}, data links", counted(ranks)), "links", most, Target::Exactly(owners));
+    let row = Row::new(format!("attach to {whom}, data links"), "links", most, Target::Exactly(owners));
     bench.add(row.under(rounds.around));
 }
 
@@ -52,11 +53,12 @@ fn part(lists: &[Vec<f64>], which: std::ops::Range<usize>) -> Vec<f64> {
     lists.iter().flat_map(|list| list[which.clone()].to_vec()).collect()
 }
 
-fn counted(ranks: u64) -> String {
-    if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") }
+fn whom(ranks: u64, transport: &str) -> String {
+    let counted = if ranks == 1 { "1 rank".to_owned() } else { format!("{ranks} ranks") };
+    if transport == "shm" { counted } else { format!("{counted} over {transport}") }
 }
 
-fn add(bench: &mut Bench, (ranks, which): (u64, &str), around: Around, opened: &[f64], times: &[f64]) {
+fn add(bench: &mut Bench, (whom, which): (&str, &str), around: Around, opened: &[f64], times: &[f64]) {
     let ms = |part: f64| quantile(times, part) / 1e6;
     let note = format!(
         "fastest {:.1}, p90 {:.1}, slowest {:.1} ms; of it opening {:.1} ms",
@@ -65,17 +67,17 @@ fn add(bench: &mut Bench, (ranks, which): (u64, &str), around: Around, opened: &
         ms(1.0),
         median(opened) / 1e6
     );
-    let case = format!("attach to {}, first data, {which}", counted(ranks));
+    let case = format!("attach to {whom}, first data, {which}");
     bench.add(Row::new(case, "ms", ms(0.5), Target::Below(40.0)).under(around).noting(note));
 }
 
 /// One cohort, and a subscriber that attaches to it [`ATTACHES`] times.
-fn cohort(bench: &mut Bench, ranks: u64) -> Words {
+fn cohort(bench: &mut Bench, ranks: u64, transport: &str) -> Words {
     let (memory, directory) = (Memory::new(0), bench.directory());
     let role = |name, rank: u64, size: u64| {
         let role =
             Role::new(name).with("core", "any").with("rank", rank).with("size", size).with("ranks", ranks);
-        role.with("directory", &directory).with("transport", "shm").with("memory", memory.path()).start()
+        role.with("directory", &directory).with("transport", transport).with("memory", memory.path()).start()
     };
     let publishers: Vec<Running> = (0..ranks).map(|rank| role("attach-publisher", rank, ranks)).collect();
     let found = role("attach-subscriber", 0, 1).finish();
