@@ -72,8 +72,8 @@ pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 pub use transport_kind::TransportKind;
 pub use transport_policy::{PolicyError, TransportPolicy};
 pub use verbs::{
-    Breakage, Domain, DomainStats, Keys, Landing, ReadRun, ReadTarget, VerbsDevice, VerbsTrouble,
-    verbs_devices,
+    Breakage, Domain, DomainStats, Keys, Landing, ReadLimit, ReadPiece, ReadPlace, ReadRun, ReadTarget,
+    VerbsDevice, VerbsTrouble, verbs_devices,
 };
 
 /// Handles are moved between threads and shared under a lock.

@@ -100,6 +100,24 @@ pub(crate) fn wait_for(fd: BorrowedFd<'_>, events: PollFlags, deadline: Instant)
     }
 }
 
+/// Waits until one of the descriptors is readable or the deadline is over; says which are.
+pub(crate) fn wait_for_any<'f>(
+    fds: impl Iterator<Item = BorrowedFd<'f>>,
+    deadline: Instant,
+) -> io::Result<Vec<bool>> {
+    let fds: Vec<BorrowedFd<'f>> = fds.collect();
+    let mut waited: Vec<PollFd<'_>> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match poll(&mut waited, Some(&timespec(left))) {
+            Ok(0) if !left.is_zero() => {}
+            Err(Errno::INTR) => {}
+            Ok(_) => return Ok(waited.iter().map(|fd| !fd.revents().is_empty()).collect()),
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+}
+
 /// A duration for the kernel; what it cannot express is a century.
 pub(crate) fn timespec(duration: Duration) -> Timespec {
     Timespec::try_from(duration).unwrap_or(Timespec { tv_sec: 3_155_760_000, tv_nsec: 0 })

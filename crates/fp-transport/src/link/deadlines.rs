@@ -4,7 +4,7 @@ use super::Link;
 use super::error::LinkError;
 use super::outbox::Flushed;
 use crate::frame::{InFrame, OutFrame};
-use crate::socket::wait_for;
+use crate::socket::{wait_for, wait_for_any};
 use rustix::event::PollFlags;
 use std::io::{self, IoSliceMut};
 use std::os::fd::AsFd;
@@ -108,6 +108,22 @@ impl Link {
         let here = self.arm(true);
         let came = if here { Ok(true) } else { wait_for(self.as_fd(), PollFlags::IN, deadline) };
         self.rings.arm(armed);
+        came
+    }
+
+    /// The same for several links; says of each whether it has something. It sleeps at once, however long one link
+    /// alone would look.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn await_any(links: &mut [&mut Link], deadline: Instant) -> io::Result<Vec<bool>> {
+        let armed: Vec<bool> = links.iter().map(|link| link.rings.armed).collect();
+        let here: Vec<bool> = links.iter_mut().map(|link| link.has_buffered() || link.arm(true)).collect();
+        let came = match here.contains(&true) {
+            true => Ok(here),
+            false => wait_for_any(links.iter().map(|link| link.as_fd()), deadline),
+        };
+        links.iter_mut().zip(armed).for_each(|(link, armed)| link.rings.arm(armed));
         came
     }
 

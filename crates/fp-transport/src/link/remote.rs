@@ -4,7 +4,10 @@ use super::Link;
 use super::error::LinkError;
 use super::memory_registrar::MemoryRegistrar;
 use crate::memory::RemoteMemory;
-use crate::verbs::{Breakage, Keys, Landing, ReadRun, ReadTarget, ReadTrouble, Stream, VerbsTrouble};
+use crate::verbs::{
+    Breakage, Keys, Landing, ReadLimit, ReadPiece, ReadPlace, ReadRun, ReadTarget, ReadTrouble, Stream,
+    VerbsTrouble, read_all,
+};
 use std::time::{Duration, Instant};
 
 impl Link {
@@ -98,6 +101,29 @@ impl Link {
         deadline: Instant,
     ) -> Result<(), LinkError> {
         Ok(self.reader()?.read_through(remote, landing, destination, deadline)?)
+    }
+
+    /// Reads pieces over several links at once: all requests are posted, as far as queues have room, before one is
+    /// awaited. What does not go straight to its array goes through the landings, which are registered with each
+    /// link. When it returns, with whatever outcomes, nothing writes to any of the arrays any more.
+    ///
+    /// # Errors
+    /// For each link as [`Link::read_remote`]; [`LinkError::Deadline`] too where its READs were not to go on.
+    pub fn read_remote_all(
+        links: Vec<(&mut Link, &[ReadPiece])>,
+        places: &mut [ReadPlace<'_>],
+        landings: &mut [Landing],
+        limit: &ReadLimit<'_>,
+    ) -> Vec<Result<(), LinkError>> {
+        let reader = |(link, pieces): (_, _)| Some((Link::reader(link).ok()?, pieces));
+        let count = links.len();
+        let readers: Vec<(&mut Stream, &[ReadPiece])> = links.into_iter().filter_map(reader).collect();
+        if readers.len() < count {
+            let what = "READ over another transport than verbs";
+            return (0..count).map(|_| Err(LinkError::Malformed { what, value: 1, limit: 0 })).collect();
+        }
+        let outcomes = read_all(readers, places, landings, limit);
+        outcomes.into_iter().map(|outcome| Ok(outcome?)).collect()
     }
 
     fn reader(&mut self) -> Result<&mut Stream, LinkError> {

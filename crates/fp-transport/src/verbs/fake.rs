@@ -6,6 +6,7 @@
 mod access_end;
 mod device_removal;
 mod forks;
+mod many_reads;
 mod permission;
 mod probe_outcomes;
 mod unsettled;
@@ -19,7 +20,7 @@ use super::queue::Queue;
 use super::stream::Stream;
 use super::sys::{
     self, AsyncEvent, CmEvent, CmId, CompChannel, ConnParam, Context, Cq, DeviceAttr, EventChannel, Mr, Pd,
-    PortAttr, Qp, QpAttr, QpInitAttr, RecvWr, SendWr, Wc,
+    PortAttr, Qp, QpAttr, QpInitAttr, RecvWr, SendWr, Sge, Wc,
 };
 use rustix::event::{EventfdFlags, eventfd};
 use std::cell::{Cell, RefCell};
@@ -62,12 +63,17 @@ struct Machine {
     /// Lists that were given and not freed.
     lists: usize,
     happenings: VecDeque<c_uint>,
-    completions: VecDeque<Wc>,
+    /// Each with the queue pair that it is of, which has the number of its completion queue.
+    completions: VecDeque<(usize, Wc)>,
     /// Receives that are posted: number, and first byte.
     receives: VecDeque<(u64, u64)>,
-    /// READs that nothing came of.
-    waiting: Vec<u64>,
+    /// READs that nothing came of: queue pair, number, address at the peer, and places.
+    waiting: Vec<(usize, u64, u64, Vec<Sge>)>,
+    /// The most of one queue pair at one time.
+    most_waiting: usize,
     reading: Reading,
+    /// Queue pairs whose READs have another fate.
+    fates: Vec<(usize, Reading)>,
     peer: Option<Peer>,
 }
 
@@ -86,6 +92,8 @@ enum Reading {
     Waits,
     /// Nothing at all.
     IsDead,
+    /// Nothing, until so many are under way over all queue pairs. Then each byte is the last one of its address.
+    ComesTogether(usize),
 }
 
 fn answer(modify: c_int, destroy: c_int) {
@@ -119,12 +127,13 @@ fn memory(address: u64, len: usize) -> &'static mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(address as *mut u8, len) }
 }
 
-extern "C" fn modify(_: *mut Qp, attr: *mut QpAttr, _: c_int) -> c_int {
+extern "C" fn modify(pair: *mut Qp, attr: *mut QpAttr, _: c_int) -> c_int {
     assert_eq!(at(attr).qp_state, sys::QPS_ERR);
     CALLS.with_borrow_mut(|calls| calls.push("modify"));
     on(|machine| {
         let flushed = |wr_id| Wc { wr_id, status: sys::WC_WR_FLUSH_ERR, ..Wc::default() };
-        machine.completions.extend(machine.waiting.drain(..).map(flushed));
+        let of_pair = machine.waiting.extract_if(.., |(of, ..)| *of == pair.addr());
+        machine.completions.extend(of_pair.map(|(of, wr_id, ..)| (of, flushed(wr_id))));
     });
     ANSWERS.get().modify
 }
@@ -160,15 +169,16 @@ extern "C" fn create_channel(context: *mut Context) -> *mut CompChannel {
 }
 
 extern "C" fn create_cq(_: *mut Context, _: c_int, _: *mut c_void, _: *mut CompChannel, _: c_int) -> *mut Cq {
-    NonNull::dangling().as_ptr()
+    zeros::<u64>() as *mut u64 as *mut Cq
 }
 
 extern "C" fn get_cq_event(_: *mut CompChannel, _: *mut *mut Cq, _: *mut *mut c_void) -> c_int {
     -1
 }
 
-extern "C" fn create_qp(id: *mut CmId, _: *mut Pd, _: *mut QpInitAttr) -> c_int {
-    at(id).qp = NonNull::dangling().as_ptr();
+/// It has the number of its completion queue.
+extern "C" fn create_qp(id: *mut CmId, _: *mut Pd, attr: *mut QpInitAttr) -> c_int {
+    at(id).qp = at(attr).send_cq.cast();
     0
 }
 
@@ -179,38 +189,76 @@ extern "C" fn post_recv(_: *mut Qp, request: *mut RecvWr, _: *mut *mut RecvWr) -
 }
 
 /// A message arrives at once, and so does what the peer says; a READ does what the test has set.
-extern "C" fn post_send(_: *mut Qp, request: *mut SendWr, _: *mut *mut SendWr) -> c_int {
-    let request = at(request);
+extern "C" fn post_send(pair: *mut Qp, request: *mut SendWr, _: *mut *mut SendWr) -> c_int {
+    let (request, pair) = (at(request), pair.addr());
     let done = Wc { wr_id: request.wr_id, ..Wc::default() };
-    let place = (request.num_sge > 0).then(|| *at(request.sg_list));
-    let place = place.map_or(&mut [][..], |place| memory(place.addr, place.length as usize));
-    on(|machine| match (request.opcode, machine.reading) {
+    let places = (0..request.num_sge as usize).map(|place| *at(request.sg_list.wrapping_add(place)));
+    let places: Vec<Sge> = places.collect();
+    let first = places.first().map_or(&mut [][..], |place| memory(place.addr, place.length as usize));
+    on(|machine| match (request.opcode, machine.fate_of(pair)) {
         (sys::WR_RDMA_READ, Reading::Brings(bytes)) => {
-            place.copy_from_slice(&bytes.to_le_bytes());
-            machine.completions.push_back(done);
+            first.copy_from_slice(&bytes.to_le_bytes());
+            machine.completions.push_back((pair, done));
         }
-        (sys::WR_RDMA_READ, Reading::Fails(status)) => machine.completions.push_back(Wc { status, ..done }),
-        (sys::WR_RDMA_READ, Reading::Waits) => machine.waiting.push(request.wr_id),
+        (sys::WR_RDMA_READ, Reading::Fails(status)) => {
+            machine.completions.push_back((pair, Wc { status, ..done }));
+        }
         (sys::WR_RDMA_READ, Reading::IsDead) => {}
+        (sys::WR_RDMA_READ, Reading::Waits | Reading::ComesTogether(_)) => {
+            machine.waiting.push((pair, request.wr_id, request.remote_addr, places));
+            machine.bring_together(pair);
+        }
         _ => {
-            machine.completions.push_back(done);
-            let said = machine.peer.as_mut().filter(|_| !place.is_empty()).and_then(|peer| peer(place));
+            machine.completions.push_back((pair, done));
+            let said = machine.peer.as_mut().filter(|_| !first.is_empty()).and_then(|peer| peer(first));
             if let Some(said) = said {
                 let (wr_id, slot) = machine.receives.pop_front().expect("a receive is posted");
                 memory(slot, said.len()).copy_from_slice(&said);
                 let byte_len = said.len() as u32;
-                machine.completions.push_back(Wc { wr_id, byte_len, ..Wc::default() });
+                machine.completions.push_back((pair, Wc { wr_id, byte_len, ..Wc::default() }));
             }
         }
     });
     0
 }
 
-extern "C" fn poll_cq(_: *mut Cq, most: c_int, places: *mut Wc) -> c_int {
+impl Machine {
+    fn fate_of(&self, pair: usize) -> Reading {
+        let own = self.fates.iter().find(|(of, _)| *of == pair);
+        own.map_or(self.reading, |(_, reading)| *reading)
+    }
+
+    /// READs that wait for one another come when there are enough.
+    fn bring_together(&mut self, pair: usize) {
+        let of_pair = self.waiting.iter().filter(|(of, ..)| *of == pair).count();
+        self.most_waiting = self.most_waiting.max(of_pair);
+        let Reading::ComesTogether(count) = self.reading else { return };
+        let fates = &self.fates;
+        let comes = |pair: usize| fates.iter().all(|(of, _)| *of != pair);
+        if self.waiting.iter().filter(|(of, ..)| comes(*of)).count() < count {
+            return;
+        }
+        for (pair, wr_id, mut address, places) in self.waiting.extract_if(.., |(of, ..)| comes(*of)) {
+            for place in places {
+                for byte in memory(place.addr, place.length as usize) {
+                    *byte = address as u8;
+                    address += 1;
+                }
+            }
+            self.completions.push_back((pair, Wc { wr_id, ..Wc::default() }));
+        }
+    }
+}
+
+extern "C" fn poll_cq(cq: *mut Cq, most: c_int, places: *mut Wc) -> c_int {
     on(|machine| {
-        let count = machine.completions.len().min(most as usize);
-        for (at_place, completion) in machine.completions.drain(..count).enumerate() {
-            *at(places.wrapping_add(at_place)) = completion;
+        let mut count = 0;
+        while count < most as usize
+            && let Some(next) = machine.completions.iter().position(|(of, _)| *of == cq.addr())
+            && let Some((_, completion)) = machine.completions.remove(next)
+        {
+            *at(places.wrapping_add(count)) = completion;
+            count += 1;
         }
         count as c_int
     })

@@ -25,6 +25,19 @@ pub struct ReadRun {
     pub len_bytes: usize,
 }
 
+/// What is read of one block of the peer's.
+#[derive(Debug, Clone)]
+pub struct ReadPiece {
+    /// The block.
+    pub remote: RemoteMemory,
+    /// The array that it is read to, by its number.
+    pub place: usize,
+    /// Whether it goes there through a landing: always, where that array is not registered.
+    pub is_through: bool,
+    /// Its runs.
+    pub runs: Vec<ReadRun>,
+}
+
 /// A request: neighbouring bytes of the peer, places of this side.
 pub(super) struct Request {
     pub(super) source: u64,
@@ -57,6 +70,8 @@ impl Reads {
 
 /// A run on its way through a landing.
 pub(super) struct Landed {
+    /// The piece, by its number.
+    pub(super) piece: usize,
     pub(super) run: ReadRun,
     /// First byte in the landing.
     pub(super) at: usize,
@@ -127,10 +142,10 @@ pub(super) fn check(run: &ReadRun, remote_len: u64, destination_len: usize) -> R
 }
 
 /// Puts runs one after the other into the one half of a landing and then the other, in as many batches as that takes.
-pub(super) fn batches(runs: &[ReadRun], half: usize) -> Vec<Vec<Landed>> {
+pub(super) fn batches(runs: &[(usize, ReadRun)], half: usize) -> Vec<Vec<Landed>> {
     let mut batches: Vec<Vec<Landed>> = Vec::new();
     let mut filled = half;
-    for run in runs {
+    for &(piece, run) in runs {
         let mut done = 0;
         while done < run.len_bytes {
             if filled == half {
@@ -142,7 +157,7 @@ pub(super) fn batches(runs: &[ReadRun], half: usize) -> Vec<Vec<Landed>> {
             let (source, destination) = (run.source + done as u64, run.destination + done);
             let run = ReadRun { source, destination, len_bytes };
             if let Some(batch) = batches.last_mut() {
-                batch.push(Landed { run, at: base + filled });
+                batch.push(Landed { piece, run, at: base + filled });
             }
             (done, filled) = (done + len_bytes, filled + len_bytes);
         }
@@ -151,12 +166,10 @@ pub(super) fn batches(runs: &[ReadRun], half: usize) -> Vec<Vec<Landed>> {
 }
 
 /// Copies what has landed to where it is wanted; both were checked to be there.
-pub(super) fn copy_out(landing: &[u8], slice: &mut [u8], batch: &[Landed]) {
-    for Landed { run, at } in batch {
-        let to = slice.get_mut(run.destination..run.destination + run.len_bytes);
-        if let (Some(to), Some(from)) = (to, landing.get(*at..*at + run.len_bytes)) {
-            to.copy_from_slice(from);
-        }
+pub(super) fn copy_out(landing: &[u8], array: &mut [u8], Landed { run, at, .. }: &Landed) {
+    let to = array.get_mut(run.destination..run.destination + run.len_bytes);
+    if let (Some(to), Some(from)) = (to, landing.get(*at..*at + run.len_bytes)) {
+        to.copy_from_slice(from);
     }
 }
 
@@ -166,9 +179,9 @@ mod tests {
 
     #[test]
     fn batches_fill_one_half_of_a_landing_after_the_other() {
-        let run = |(source, destination, len_bytes)| ReadRun { source, destination, len_bytes };
+        let run = |(source, destination, len_bytes)| (7, ReadRun { source, destination, len_bytes });
         let runs = [(0, 0, 5), (100, 50, 3), (200, 60, 2)].map(run);
-        let landed = |Landed { run, at }: &Landed| ((run.source, run.destination, run.len_bytes), *at);
+        let landed = |Landed { run, at, .. }: &Landed| ((run.source, run.destination, run.len_bytes), *at);
         let found: Vec<Vec<_>> =
             batches(&runs, 4).iter().map(|batch| batch.iter().map(landed).collect()).collect();
         let expected =

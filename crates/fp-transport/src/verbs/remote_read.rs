@@ -1,11 +1,10 @@
-//! One-sided READs over a connection: the peer's memory goes straight into places of this side, with several requests
-//! under way. For places that are not registered it goes through memory that is.
+//! One-sided READs over a connection: what there is of it beside `read_all`, which has them under way.
 #![allow(unsafe_code)] // the device writes to borrowed memory
 
 use super::error::{Breakage, ReadTrouble, VerbsTrouble};
-use super::landing_memory::{Keys, Landing, Part};
-use super::queue::READS;
-use super::read_requests::{Landed, ReadRun, Request, batches, check, copy_out, requests};
+use super::landing_memory::{Keys, Landing};
+use super::read_all::{ReadLimit, ReadPlace, read_all};
+use super::read_requests::{ReadPiece, ReadRun};
 use super::stream::Stream;
 use super::sys::Sge;
 use crate::memory::RemoteMemory;
@@ -33,77 +32,37 @@ impl Stream {
     pub(crate) fn read(
         &mut self,
         remote: &RemoteMemory,
-        (slice, keys): (&mut [u8], &Keys),
+        (memory, keys): (&mut [u8], &Keys),
         runs: &[ReadRun],
         deadline: Instant,
     ) -> Result<(), ReadTrouble> {
-        let part = self.part_of(slice, keys)?;
-        let requests = requests(remote, &part, runs, self.queue.places)?;
-        // SAFETY: the places were checked to be within the slice, which is registered and borrowed until `end_reads`
-        // has seen the last request out.
-        let posted = unsafe { self.post_reads(requests, remote, deadline) };
-        let outcome = posted.and_then(|()| self.await_reads(0, deadline));
-        if !self.end_reads(&outcome, runs) {
-            self.take_back(keys);
-        }
-        outcome
+        self.read_one(remote, ReadPlace { memory, keys: Some(keys) }, &mut [], runs, deadline)
     }
 
-    /// The same for a slice whose memory is not registered: through a landing whose memory is. One half of the landing
-    /// is copied out while the other is READ into.
+    /// The same for a slice whose memory is not registered: through a landing whose memory is.
     pub(crate) fn read_through(
         &mut self,
         remote: &RemoteMemory,
         landing: &mut Landing,
-        (slice, runs): (&mut [u8], &[ReadRun]),
+        (memory, runs): (&mut [u8], &[ReadRun]),
         deadline: Instant,
     ) -> Result<(), ReadTrouble> {
-        runs.iter().try_for_each(|run| check(run, remote.len_bytes, slice.len()))?;
-        let no_memory = ReadTrouble::Outside { what: "memory to read through", value: 0, limit: 1 };
-        let (memory, keys) = landing.parts().filter(|(memory, _)| memory.len() > 1).ok_or(no_memory)?;
-        let part = self.part_of(memory, keys)?;
-        let batches = batches(runs, memory.len() / 2);
-        let mut before: Option<(u32, &[Landed])> = None;
-        let mut outcome = Ok(());
-        for batch in &batches {
-            outcome = self.land(remote, &part, batch, deadline);
-            if let (Ok(()), Some((number, landed))) = (&outcome, before) {
-                outcome = self.await_reads(self.reads.posted.wrapping_sub(number) as usize, deadline);
-                outcome = outcome.map(|()| copy_out(memory, slice, landed));
-            }
-            if outcome.is_err() {
-                break;
-            }
-            before = Some((self.reads.posted, batch));
-        }
-        outcome = outcome.and_then(|()| self.await_reads(0, deadline));
-        if let (Ok(()), Some((_, landed))) = (&outcome, before) {
-            copy_out(memory, slice, landed);
-        }
-        if !self.end_reads(&outcome, runs) {
-            self.give_up_landing(landing);
-        }
-        outcome
+        self.read_one(remote, ReadPlace { memory, keys: None }, std::slice::from_mut(landing), runs, deadline)
     }
 
-    fn part_of(&self, slice: &mut [u8], keys: &Keys) -> Result<Part, ReadTrouble> {
-        let what = "registration of a destination";
-        keys.part(slice, &self.queue.protection).ok_or(ReadTrouble::Outside { what, value: 0, limit: 1 })
-    }
-
-    /// Begins to read a batch into its places in a landing, which its caller has until `end_reads`.
-    fn land(
+    fn read_one(
         &mut self,
         remote: &RemoteMemory,
-        landing: &Part,
-        batch: &[Landed],
+        place: ReadPlace<'_>,
+        landings: &mut [Landing],
+        runs: &[ReadRun],
         deadline: Instant,
     ) -> Result<(), ReadTrouble> {
-        let runs: Vec<ReadRun> =
-            batch.iter().map(|landed| ReadRun { destination: landed.at, ..landed.run }).collect();
-        let requests = requests(remote, landing, &runs, self.queue.places)?;
-        // SAFETY: the places are within the landing, which is registered, and what lay there was copied out.
-        unsafe { self.post_reads(requests, remote, deadline) }
+        let is_through = place.keys.is_none();
+        let piece = [ReadPiece { remote: *remote, place: 0, is_through, runs: runs.to_vec() }];
+        let connection = vec![(self, &piece[..])];
+        let outcome = read_all(connection, &mut [place], landings, &ReadLimit::until(deadline)).pop();
+        outcome.unwrap_or(Ok(()))
     }
 
     /// Reads a few bytes into the page of the probe; gives them.
@@ -118,36 +77,14 @@ impl Stream {
         let posted = unsafe { self.post_read(std::slice::from_mut(&mut place), address, key, true) };
         let outcome = posted.and_then(|()| self.await_reads(0, deadline));
         // What is not settled leaves the connection broken, and its page to nobody.
-        self.end_reads(&outcome, &[]);
+        self.end_reads(outcome.is_ok(), &[]);
         outcome?;
         Ok(self.queue.probe().first_chunk().copied().unwrap_or_default())
     }
 
     /// # Safety
-    /// As `Queue::post_read`, until `end_reads` returns.
-    unsafe fn post_reads(
-        &mut self,
-        requests: Vec<Request>,
-        remote: &RemoteMemory,
-        deadline: Instant,
-    ) -> Result<(), ReadTrouble> {
-        let mut left = requests.len();
-        for mut request in requests {
-            if self.reads.under_way() >= READS {
-                // Half of them: so the next wait comes late.
-                self.await_reads(READS / 2, deadline)?;
-            }
-            left -= 1;
-            let address = remote.address.wrapping_add(request.source);
-            // SAFETY: as the caller says.
-            unsafe { self.post_read(&mut request.places, address, remote.key, left == 0)? };
-        }
-        Ok(())
-    }
-
-    /// # Safety
     /// As `Queue::post_read`.
-    unsafe fn post_read(
+    pub(super) unsafe fn post_read(
         &mut self,
         places: &mut [Sge],
         address: u64,
@@ -189,11 +126,12 @@ impl Stream {
 
     /// Sees every request out, counts what came, and tells of what came beside it. `false`: the device may go on to
     /// write.
-    fn end_reads(&mut self, outcome: &Result<(), ReadTrouble>, runs: &[ReadRun]) -> bool {
+    pub(super) fn end_reads(&mut self, is_done: bool, pieces: &[ReadPiece]) -> bool {
         let settled = self.settle_reads();
         self.remind();
-        if outcome.is_ok() {
-            let bytes: usize = runs.iter().map(|run| run.len_bytes).sum();
+        if is_done {
+            let runs = pieces.iter().flat_map(|piece| &piece.runs);
+            let bytes: usize = runs.map(|run| run.len_bytes).sum();
             self.queue.protection.counters.read_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         }
         settled

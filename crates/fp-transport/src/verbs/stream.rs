@@ -246,13 +246,18 @@ impl Stream {
     /// Waits until something may have come that makes room to send; `false` when the deadline is over.
     pub(crate) fn await_room(&mut self, deadline: Instant) -> io::Result<bool> {
         let left = deadline.saturating_duration_since(Instant::now());
-        let fds = [self.queue.fd(), self.queue.source.fd(), self.queue.device().events()];
+        let fds = self.wakers();
         let mut fds: Vec<PollFd<'_>> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         match poll(&mut fds, Some(&timespec(left))) {
             Ok(ready) => Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => Ok(true),
             Err(errno) => Err(errno.into()),
         }
+    }
+
+    /// What tells of completions, of the connection's end and of the device's.
+    pub(super) fn wakers(&self) -> [BorrowedFd<'_>; 3] {
+        [self.queue.fd(), self.queue.source.fd(), self.queue.device().events()]
     }
 
     /// Makes the descriptor readable, for what is here already.
