@@ -175,6 +175,11 @@ impl OwnerLink {
         Ok(request)
     }
 
+    /// Whether an answer is still to come that nobody waits for.
+    pub(crate) fn is_answer_late(&self) -> bool {
+        !self.settled.is_empty()
+    }
+
     fn take_answer(&mut self, request: u64, answer: DataMessage) -> Heard {
         if self.requested.take_if(|(open, _)| *open == request).is_none() {
             self.settled.remove(&request);

@@ -33,20 +33,31 @@ pub(crate) struct Patience<'s> {
 impl Patience<'_> {
     /// Waits until the link has something, or `until` is past.
     pub(crate) fn await_bytes(&self, link: &mut Link, until: Instant) -> Result<(), LinkError> {
+        match link.await_readable(self.wake(until)?) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.go_on(),
+            Err(error) => Err(LinkError::Lost(error)),
+        }
+    }
+
+    /// When to wake from a wait until then, as others are asked meanwhile whether it is to go on.
+    pub(crate) fn wake(&self, until: Instant) -> Result<Instant, LinkError> {
         let now = Instant::now();
         if now >= self.limit.deadline {
             return Err(LinkError::Deadline { waiting_for: "the bytes of a piece" });
         }
-        match link.await_readable(until.min(self.limit.deadline).min(now + ASK)) {
-            Ok(false) if self.owners.is_lost(self.rank, self.epoch) => {
-                Err(LinkError::Lost(io::Error::other("the stream has ended without it")))
-            }
-            Ok(false) if self.limit.is_given_up() || self.interrupt.is_some_and(Interrupt::is_asked) => {
-                Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" })
-            }
-            Ok(_) => Ok(()),
-            Err(error) => Err(LinkError::Lost(error)),
+        Ok(until.min(self.limit.deadline).min(now + ASK))
+    }
+
+    /// Nothing came for a while: an error if nothing will, or nobody wants it.
+    pub(crate) fn go_on(&self) -> Result<(), LinkError> {
+        if self.owners.is_lost(self.rank, self.epoch) {
+            return Err(LinkError::Lost(io::Error::other("the stream has ended without it")));
         }
+        if self.limit.is_given_up() || self.interrupt.is_some_and(Interrupt::is_asked) {
+            return Err(LinkError::Deadline { waiting_for: "bytes that nobody waits for any more" });
+        }
+        Ok(())
     }
 
     /// Passes over `len` bytes of the body of the link's frame.

@@ -2,26 +2,22 @@
 
 use crate::data::taker::context::Taker;
 use crate::data::taker::fetch::dial::dial_all;
-use crate::data::taker::fetch::remote_read;
 use crate::data::taker::fetch::scatter::Destination;
-use crate::data::taker::fetch::{
-    LIMIT_REQUEST_BYTES, PATIENCE_PLACED, PATIENCE_PUSHED, PATIENCE_REMOTE, gone, take_known,
-};
-use crate::data::taker::fetch_plan::{FetchPlan, request_bytes};
+use crate::data::taker::fetch::{gone, take_known};
+use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_directory::Checkout;
 use crate::data::taker::owner_link::{Heard, OwnerError, OwnerLink};
 use crate::data::taker::owner_wait::OwnerFate as _;
 use crate::error::ReadError;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
-use fp_proto::data::DataMessage;
 use fp_proto::few::Few;
-use fp_transport::{Keys, LinkError};
+use fp_transport::{Keys, LinkError, RemoteMemory};
 use fp_types::{Rank, VariableOrigin};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// One array to be filled.
 pub(crate) struct Get<'a> {
@@ -57,8 +53,13 @@ pub(crate) struct Errand {
     /// Rising.
     pub(crate) missing: Few<Missing>,
     /// The pieces of the request under way, in its order, which rises.
-    asked: Vec<Missing>,
+    pub(crate) asked: Vec<Missing>,
+    pub(crate) asked_bytes: usize,
     pub(crate) request: Option<u64>,
+    /// When it is to be asked, as far as its link has been heard.
+    pub(crate) due: Option<Instant>,
+    /// Its bytes were waited for until the deadline.
+    waited_for: bool,
     redialled: bool,
 }
 
@@ -86,8 +87,23 @@ pub(crate) fn errands(gets: &[Get<'_>]) -> SmallVec<[Errand; 1]> {
 
 impl Errand {
     pub(crate) fn new(rank: Rank, missing: Few<Missing>) -> Self {
-        let asked = Vec::new();
-        Self { rank, checked_out: false, peer: None, missing, asked, request: None, redialled: false }
+        Self {
+            rank,
+            checked_out: false,
+            peer: None,
+            missing,
+            asked: Vec::new(),
+            asked_bytes: 0,
+            request: None,
+            due: None,
+            waited_for: false,
+            redialled: false,
+        }
+    }
+
+    /// Whether something is to come from it.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.missing.is_empty()
     }
 }
 
@@ -100,20 +116,17 @@ impl Job<'_, '_, '_> {
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
         }
-        for errand in errands.iter_mut() {
-            while !errand.missing.is_empty() {
-                self.guard(errand, |job, errand| job.complete(errand))?;
-            }
-        }
-        Ok(())
+        self.complete(errands)
     }
 
     pub(crate) fn give_back(&self, errands: &mut [Errand]) {
         for errand in errands.iter_mut().filter(|errand| errand.checked_out) {
-            // A link on which something is still under way cannot be used again. It can where what came unasked settled
-            // the request: the answer is then passed over when it comes.
+            // An answer that nobody waits for any more is passed over when it comes: what came unasked settled the
+            // request, or another owner failed. Whose answer was waited for in vain, or is late already, is dialled anew.
             let settled = errand.request.is_none() || errand.missing.is_empty();
-            let idle = |peer: &OwnerLink| settled && peer.link.body_remaining() == 0;
+            let (waited_for, body) = (errand.waited_for, |peer: &OwnerLink| peer.link.body_remaining());
+            let may_come = |peer: &OwnerLink| !waited_for && !peer.is_answer_late();
+            let idle = |peer: &OwnerLink| body(peer) == 0 && (settled || may_come(peer));
             let peer = errand.peer.take().filter(|peer| idle(peer));
             self.taker.owners.give_back(errand.rank, self.taker.epoch, peer);
         }
@@ -182,9 +195,11 @@ impl Job<'_, '_, '_> {
         match stage(self, errand) {
             Ok(()) => Ok(()),
             Err(OwnerError::Link(LinkError::Deadline { waiting_for })) => {
+                errand.waited_for = true;
                 Err(self.timed_out(format!("{waiting_for} from rank {}", errand.rank)))
             }
             Err(OwnerError::Link(error)) if errand.redialled => {
+                errand.peer = None;
                 Err(self.lost(errand.rank, error.to_string()))
             }
             Err(OwnerError::Link(error)) => self.redial(errand, &error),
@@ -208,7 +223,7 @@ impl Job<'_, '_, '_> {
     /// The slot stays this fetch's meanwhile: to wait for it again could wait for ever for one who waits for ours.
     fn redial(&mut self, errand: &mut Errand, error: &LinkError) -> Result<(), ReadError> {
         tracing::debug!(%error, rank = %errand.rank, "data link lost, dialling again");
-        (errand.peer, errand.request, errand.redialled) = (None, None, true);
+        (errand.peer, errand.request, errand.due, errand.redialled) = (None, None, None, true);
         let owners = self.taker.owners;
         let contact = owners.contact(errand.rank, self.taker.epoch);
         let Some(contact) = contact.filter(|_| !owners.is_lost(errand.rank, self.taker.epoch)) else {
@@ -246,96 +261,9 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    /// Waits for the missing pieces of one owner, and asks for them when they are late.
-    fn complete(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
-        let since = Instant::now();
-        while !errand.missing.is_empty() {
-            self.hear_all(errand)?;
-            if errand.missing.is_empty() && errand.request.is_none() {
-                return Ok(());
-            }
-            let until = self.ask_when_late(errand, since)?;
-            if !errand.missing.is_empty() || errand.request.is_some() {
-                self.await_peer(errand, until)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// When the owner is to be asked, at the latest; asks if that is now.
-    pub(crate) fn ask_when_late(
-        &mut self,
-        errand: &mut Errand,
-        since: Instant,
-    ) -> Result<Instant, OwnerError> {
-        if errand.request.is_some() {
-            return Ok(self.limit.deadline);
-        }
-        let patience = self.patience(errand);
-        let due = since + patience;
-        if Instant::now() < due {
-            return Ok(due.min(self.limit.deadline));
-        }
-        let Some(peer) = &mut errand.peer else { return Ok(self.limit.deadline) };
-        let gets = &self.gets;
-        let wanted = |missing: &Missing| gets.get(missing.get)?.planned.wanted.get(missing.piece);
-        let (mut pieces, mut len_bytes) = (Vec::new(), 0);
-        errand.asked.clear();
-        for (missing, piece) in errand.missing.iter().filter_map(|missing| Some((missing, wanted(missing)?)))
-        {
-            len_bytes += request_bytes(piece);
-            if len_bytes > LIMIT_REQUEST_BYTES && !pieces.is_empty() {
-                break;
-            }
-            errand.asked.push(*missing);
-            pieces.push(piece.clone());
-        }
-        Counters::add(&self.taker.counters.requests, 1);
-        // The pieces stay missing until they are here: whatever becomes of the request, they are asked for again.
-        let (step, len) = (self.taker.step, pieces.len());
-        let question = |request| DataMessage::Fetch { request, step, pieces };
-        errand.request = Some(peer.ask(len, question, self.limit.deadline)?);
-        Ok(self.limit.deadline)
-    }
-
-    fn patience(&self, errand: &Errand) -> Duration {
-        let Some(peer) = &errand.peer else { return Duration::ZERO };
-        let names = || {
-            errand
-                .missing
-                .iter()
-                .filter_map(|missing| self.gets.get(missing.get))
-                .map(|get| &get.planned.def.name)
-        };
-        if peer.shares_memory() {
-            return if names().all(|name| peer.wants(name)) { PATIENCE_PLACED } else { Duration::ZERO };
-        }
-        if peer.link.reads_remote() {
-            // What was placed and is not READ has to be asked for: nothing more will come of itself.
-            let placed = |missing: &Missing| {
-                let wanted = self.gets.get(missing.get).and_then(|get| get.planned.wanted.get(missing.piece));
-                wanted
-                    .is_some_and(|piece| peer.remote(self.taker.step, &piece.variable, piece.block).is_some())
-            };
-            let comes = names().all(|name| peer.wants(name)) && !errand.missing.iter().any(placed);
-            return if comes { PATIENCE_REMOTE } else { Duration::ZERO };
-        }
-        let comes = names().any(|name| peer.pushes(name)) && !peer.pushes_done(self.taker.step);
-        if comes { PATIENCE_PUSHED } else { Duration::ZERO }
-    }
-
-    pub(crate) fn await_peer(&self, errand: &mut Errand, until: Instant) -> Result<(), OwnerError> {
-        let patience = self.taker.patience(errand.rank, self.limit);
-        let Some(peer) = &mut errand.peer else { return Ok(()) };
-        if peer.link.has_buffered() {
-            return Ok(());
-        }
-        Ok(patience.await_bytes(&mut peer.link, until)?)
-    }
-
     /// Takes the messages that are here and copies what they place, until nothing is missing. What was pushed for later
     /// steps is left in the connection, to go straight to its place when it is fetched.
-    fn hear_all(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
+    pub(crate) fn hear_all(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
         while !errand.missing.is_empty() || errand.request.is_some() {
             match self.hear(errand)? {
                 None => return Ok(()),
@@ -352,6 +280,7 @@ impl Job<'_, '_, '_> {
 
     pub(crate) fn hear(&mut self, errand: &mut Errand) -> Result<Option<Heard>, OwnerError> {
         let Some(peer) = &mut errand.peer else { return Ok(None) };
+        errand.due = None;
         let (taker, patience) = (self.taker, self.taker.patience(errand.rank, self.limit));
         let mut arrived = BTreeSet::new();
         let mut sink = Destination {
@@ -390,22 +319,20 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes a piece that is known or can be READ; `false`: it is still to come.
+    /// Where a missing piece can be READ, if its owner has said so.
+    pub(crate) fn remote(&self, errand: &Errand, missing: &Missing) -> Option<RemoteMemory> {
+        let wanted = self.gets.get(missing.get)?.planned.wanted.get(missing.piece)?;
+        errand.peer.as_ref()?.remote(self.taker.step, &wanted.variable, wanted.block)
+    }
+
+    /// Takes a piece that is known; `false`: it is still to come.
     fn take_piece(&mut self, errand: &mut Errand, missing: Missing) -> Result<bool, OwnerError> {
         let Some(peer) = &mut errand.peer else { return Ok(false) };
         let Some(get) = self.gets.get_mut(missing.get) else { return Ok(true) };
-        let (step, piece, counters) = (self.taker.step, missing.piece, self.taker.counters);
-        if take_known(peer, step, get, piece, counters)? {
-            return Ok(true);
-        }
-        // What was asked for is on its way: READ now, it would come twice.
-        let comes = || errand.request.is_some() && errand.asked.binary_search(&missing).is_ok();
-        Ok(peer.link.reads_remote()
-            && !comes()
-            && remote_read::read_placed(peer, step, get, piece, counters, self.limit.deadline)?)
+        take_known(peer, self.taker.step, get, missing.piece, self.taker.counters)
     }
 
-    fn lost(&self, rank: Rank, what: String) -> ReadError {
+    pub(crate) fn lost(&self, rank: Rank, what: String) -> ReadError {
         ReadError::Lost { stream: self.taker.stream.to_owned(), step: self.taker.step, rank, what }
     }
 

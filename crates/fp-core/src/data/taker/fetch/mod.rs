@@ -1,11 +1,12 @@
 //! Fetching: the pieces of one or several gets, from their owners straight into the caller's memory.
 //!
 //! What the owners have placed already is copied first. For what is missing, placements and pushes are then awaited for
-//! a moment. What is still missing is asked for.
+//! a moment. What is still missing is asked for, of all owners before the first answer is awaited (`asking`).
 //!
 //! Everything happens on the caller's thread, on links that it has checked out. The call returns only when nothing can
 //! write into the caller's memory any more.
 
+pub(crate) mod asking;
 pub(crate) mod describe;
 pub(crate) mod dial;
 pub(crate) mod inline;
@@ -29,19 +30,6 @@ use crate::value::limit::Limit;
 use crate::value::stopwatch::Stopwatch;
 use fp_proto::data::GoneReason;
 use fp_types::StepId;
-use std::time::Duration;
-
-/// How long a placement may be late before it is asked for.
-const PATIENCE_PLACED: Duration = Duration::from_millis(1);
-
-/// The same over verbs, where a request has the owner copy what could be READ.
-const PATIENCE_REMOTE: Duration = Duration::from_millis(20);
-
-/// How long a push may be late before it is asked for.
-const PATIENCE_PUSHED: Duration = Duration::from_secs(5);
-
-/// Bytes of one request, at most as many as fit a frame: of very many pieces the rest is asked for after the answer.
-const LIMIT_REQUEST_BYTES: usize = 12 << 20;
 
 /// Fills every get of one step.
 pub(crate) fn fetch(taker: Taker<'_>, gets: &mut [Get<'_>], limit: Limit<'_>) -> Result<(), ReadError> {
@@ -104,3 +92,6 @@ pub(crate) fn check_len(step: StepId, planned: &FetchPlan, found: usize) -> Resu
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
