@@ -4,8 +4,9 @@
 //! *Throughput*: steps of 8 MiB as fast as they go, next to iperf3 over the same wire, in turns. Both have as many
 //! connections: one, as a publisher and a subscriber have one for data. *Gaps*: steps of 64 KiB every 20 ms; the
 //! longest time between two arrivals is bounded by three round trips and 250 ms. *Derived*: one array derived of three
-//! where they are published, next to sending all three. The subscriber checks every number. The wire is `relay.c`,
-//! between two tun devices; both hosts and the wire share this machine's cores.
+//! where they are published, next to sending all three. *Owners*: an array of 64 ranks over another wire, of 1 ms,
+//! taken at once, next to one rank after another; `-- owners` measures it alone. The subscriber checks every number.
+//! The wire is `relay.c`, between two tun devices; both hosts and the wire share this machine's cores.
 
 #[path = "rows/compared.rs"]
 mod compared;
@@ -15,6 +16,8 @@ mod derived;
 mod hosts;
 #[path = "wan/iperf3.rs"]
 mod iperf3;
+#[path = "wan/owners.rs"]
+mod owners;
 #[path = "wan/roles.rs"]
 mod roles;
 #[path = "rows/mod.rs"]
@@ -41,11 +44,18 @@ fn main() {
         roles::play(role, words);
     // `cargo test --benches` only wants to know that it builds.
     } else if arguments.iter().any(|argument| argument == "--bench") {
-        match measure() {
-            Ok(()) => {}
-            Err(why) => println!("not measured: {why}"),
+        let is_only = arguments.iter().any(|argument| argument == "owners");
+        let measured = if is_only { Ok(()) } else { measure() };
+        if let Err(why) = measured.and_then(|()| measure_owners()) {
+            println!("not measured: {why}");
         }
     }
+}
+
+/// What needs no iperf3.
+fn measure_owners() -> Result<(), String> {
+    let place = tempfile::tempdir().map_err(|error| error.to_string())?;
+    owners::measure(place.path())
 }
 
 fn measure() -> Result<(), String> {
