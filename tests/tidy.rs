@@ -169,8 +169,9 @@ const UNSAFE_USES: &[(&str, usize)] = &[
     ("crates/fp-transport/src/verbs/library.rs", 2),
     ("crates/fp-transport/src/verbs/protection.rs", 4),
     ("crates/fp-transport/src/verbs/queue.rs", 23),
+    ("crates/fp-transport/src/verbs/read_all.rs", 1),
     ("crates/fp-transport/src/verbs/registration.rs", 10),
-    ("crates/fp-transport/src/verbs/remote_read.rs", 7),
+    ("crates/fp-transport/src/verbs/remote_read.rs", 3),
     ("crates/fp-ffi/src/raw.rs", 4),
     ("crates/fp-mpi/src/lib.rs", 5),
     // The buffer protocol of CPython: memory that Python lends, and memory that is lent to it.

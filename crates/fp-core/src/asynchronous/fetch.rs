@@ -90,8 +90,8 @@ impl<A: Arrays> AsyncFetch<A> {
     /// nothing was fetched for a few seconds.
     ///
     /// Cancel safe. Dropped before a thread has begun, nothing is fetched. Dropped later, the thread takes the bytes
-    /// that come, until all are here or none come for 100 ms. Where none come it closes the data link, and the next
-    /// fetch dials anew. The arrays, and the step, are released when nothing can write there any more.
+    /// that come, until all are here or none come for 100 ms. Where none come it closes the data link that it waited
+    /// for, and the next fetch dials anew. What other owners send later is passed over. The arrays, and the step, are released when nothing can write there any more.
     ///
     /// # Errors
     /// In the outcome: the first of the gets that is wrong; as [`StepReader::get`](crate::StepReader::get).

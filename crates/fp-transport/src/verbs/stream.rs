@@ -227,12 +227,22 @@ impl Stream {
     pub(crate) fn look(&mut self, deadline: Instant) -> bool {
         let until = deadline.min(Instant::now() + self.busy_poll);
         while !self.busy_poll.is_zero() && Instant::now() < until {
-            if self.progress() && (self.has_buffered() || self.peer_ended || self.broken.is_some()) {
+            if self.glance() {
                 return true;
             }
             std::hint::spin_loop();
         }
         false
+    }
+
+    /// Looks once whether something came.
+    pub(crate) fn glance(&mut self) -> bool {
+        self.progress() && (self.has_buffered() || self.peer_ended || self.broken.is_some())
+    }
+
+    /// How long a wait looks again and again.
+    pub(crate) fn busy_poll(&self) -> Duration {
+        self.busy_poll
     }
 
     /// Puts an answer where the peer can read it; says where: address and key.

@@ -19,6 +19,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// Bytes of an answer that comes too late, where its link is kept. They fit a connection, so that no memory of the
+/// owner's waits until somebody reads them.
+const LIMIT_LATE_BYTES: usize = 64 << 10;
+
 /// One array to be filled.
 pub(crate) struct Get<'a> {
     pub(crate) planned: Arc<FetchPlan>,
@@ -122,11 +126,12 @@ impl Job<'_, '_, '_> {
     pub(crate) fn give_back(&self, errands: &mut [Errand]) {
         for errand in errands.iter_mut().filter(|errand| errand.checked_out) {
             // An answer that nobody waits for any more is passed over when it comes: what came unasked settled the
-            // request, or another owner failed. Whose answer was waited for in vain, or is late already, is dialled anew.
+            // request, or another owner failed. Whose answer was waited for in vain is dialled anew. So is who would
+            // have to be heard for long.
             let settled = errand.request.is_none() || errand.missing.is_empty();
-            let (waited_for, body) = (errand.waited_for, |peer: &OwnerLink| peer.link.body_remaining());
-            let may_come = |peer: &OwnerLink| !waited_for && !peer.is_answer_late();
-            let idle = |peer: &OwnerLink| body(peer) == 0 && (settled || may_come(peer));
+            let is_short = !errand.waited_for && errand.asked_bytes <= LIMIT_LATE_BYTES;
+            let may_come = |peer: &OwnerLink| is_short && !peer.is_answer_late();
+            let idle = |peer: &OwnerLink| peer.link.body_remaining() == 0 && (settled || may_come(peer));
             let peer = errand.peer.take().filter(|peer| idle(peer));
             self.taker.owners.give_back(errand.rank, self.taker.epoch, peer);
         }

@@ -126,17 +126,19 @@ impl Job<'_, '_, '_> {
         if is_over {
             return Ok(());
         }
-        self.guard(errand, |job, errand| match &error {
-            LinkError::Malformed { what, value, limit } => {
-                Err(OwnerError::Misbehaved(format!("{what}: {value} of {limit}")))
-            }
-            // Given up before the deadline: why, is known to whom it was asked.
-            LinkError::Deadline { waiting_for } => {
-                job.taker.patience(errand.rank, job.limit).go_on()?;
-                Err(LinkError::Deadline { waiting_for }.into())
-            }
-            error => Err(LinkError::Lost(std::io::Error::other(error.to_string())).into()),
-        })
+        let mut failed = Some(self.trouble(errand.rank, error));
+        self.guard(errand, |_, _| failed.take().map_or(Ok(()), Err))
+    }
+
+    /// What a READ that failed says of its owner.
+    fn trouble(&self, rank: Rank, error: LinkError) -> OwnerError {
+        if let LinkError::Malformed { what, value, limit } = error {
+            return OwnerError::Misbehaved(format!("{what}: {value} of {limit}"));
+        }
+        // It may have been given up before the deadline.
+        let is_late = matches!(error, LinkError::Deadline { .. });
+        let why = is_late.then(|| self.taker.patience(rank, self.limit).go_on().err()).flatten();
+        why.unwrap_or(error).into()
     }
 
     fn count(&self, peer: &OwnerLink, order: &Order) {
