@@ -31,7 +31,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 const ROLE: &str = "--role";
-const WIRE: Wire = Wire { delay_us: 25_000, rate_mbit: 1000, loss_per_million: 1000 };
+const WIRE: Wire = Wire { delay_us: 25_000, rate_mbit: 1000, loss_per_million: 1000, queue_packets: 500 };
 const BULK: Traffic = Traffic { steps: 100, len: 1 << 20, every_ms: 0 };
 const RHYTHM: Traffic = Traffic { steps: 1000, len: 1 << 13, every_ms: 20 };
 /// Steps while tcp finds its speed, and as many seconds of iperf3.

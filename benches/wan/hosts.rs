@@ -13,6 +13,8 @@ pub(crate) struct Wire {
     pub(crate) rate_mbit: u64,
     /// Packets of a million that are lost.
     pub(crate) loss_per_million: u64,
+    /// Packets that wait at either end until the relay, which has not always a core, takes them. More are lost.
+    pub(crate) queue_packets: u32,
 }
 
 /// The address of the host that publishes, and of the one that subscribes.
@@ -47,7 +49,8 @@ impl Hosts {
             run(&["ip", "link", "set", name, "netns", name])?;
             let within = ["ip", "-n", name];
             run(&[&within[..], &["address", "add", &format!("{address}/24"), "dev", name]].concat())?;
-            run(&[&within[..], &["link", "set", name, "up"]].concat())?;
+            let queue = wire.queue_packets.to_string();
+            run(&[&within[..], &["link", "set", name, "txqueuelen", &queue, "up"]].concat())?;
             run(&[&within[..], &["link", "set", "lo", "up"]].concat())?;
         }
         Ok(hosts)

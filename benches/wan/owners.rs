@@ -11,11 +11,12 @@ use flexpath::{
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// No packet is lost: a wait for one would hide what is measured.
-const WIRE: Wire = Wire { delay_us: 1000, rate_mbit: 10_000, loss_per_million: 0 };
+/// No packet is lost, however many come at once: a wait for one would hide what is measured.
+const WIRE: Wire = Wire { delay_us: 1000, rate_mbit: 10_000, loss_per_million: 0, queue_packets: 20_000 };
 const OWNERS: u32 = 64;
-/// Elements of each block. All are longer than what comes with the announcement of a step.
-const BLOCKS: [u64; 2] = [1 << 10, 1 << 13];
+/// Elements of each block, and how much of the time apart one get may take. All are longer than what comes with the
+/// announcement of a step. Of long ones the bytes take a time of their own.
+const BLOCKS: [(u64, f64); 2] = [(1 << 10, 0.1), (1 << 13, 0.2)];
 /// Two steps for each pair of times, and a pair while links are dialled.
 const PAIRS: usize = 20;
 const WARM_PAIRS: usize = 2;
@@ -25,14 +26,14 @@ pub(crate) fn measure(place: &Path) -> Result<(), String> {
     let round_trip_ms = WIRE.delay_us as f64 / 500.0;
     println!("a wire of {} Mb/s, {round_trip_ms} ms there and back, no packet lost", WIRE.rate_mbit);
     let hosts = Hosts::new(place, WIRE)?;
-    for len in BLOCKS {
+    for (len, most) in BLOCKS {
         let roles = ["publish-owners", "subscribe-owners"];
         let times = stream(&hosts, place, roles, &[len.to_string()])?;
         let every_other = |first: usize| times.iter().skip(2 * WARM_PAIRS + first).step_by(2).copied();
         let (together, apart) = (middle(every_other(0).collect()), middle(every_other(1).collect()));
         let name = format!("{OWNERS} owners, {} KiB each, one get", len * 8 / 1024);
-        let is_met = 10.0 * together <= apart;
-        report(&name, (together, apart), "ms", (is_met, "ratio <= 0.1"));
+        let target = (together <= most * apart, &*format!("ratio <= {most}"));
+        report(&name, (together, apart), "ms", target);
     }
     hosts.told().iter().for_each(|line| println!("the wire: {line}"));
     Ok(())
