@@ -16,7 +16,7 @@ const WIRE: Wire = Wire { delay_us: 1000, rate_mbit: 10_000, loss_per_million: 0
 const OWNERS: u32 = 64;
 /// Elements of each block, and how much of the time apart one get may take. All are longer than what comes with the
 /// announcement of a step. Of long ones the bytes take a time of their own.
-const BLOCKS: [(u64, f64); 2] = [(1 << 10, 0.1), (1 << 13, 0.2)];
+const BLOCKS: [(u64, f64); 2] = [(640, 0.1), (1 << 13, 0.2)];
 /// Two steps for each pair of times, and a pair while links are dialled.
 const PAIRS: usize = 20;
 const WARM_PAIRS: usize = 2;
