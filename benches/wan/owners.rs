@@ -1,4 +1,4 @@
-//! One rank that takes an array of many owners, over a wire of 1 ms: all of them in one get, next to one get for each
+//! One rank that takes an array of many owners, over a wire of 1 ms. All blocks in one get are next to one get for each
 //! owner, one after the other.
 
 use super::hosts::{Hosts, Wire};

@@ -72,7 +72,7 @@ pub use tls::{TlsError, TlsFailure, TlsIdentity, TlsOptions};
 pub use transport_kind::TransportKind;
 pub use transport_policy::{PolicyError, TransportPolicy};
 pub use verbs::{
-    Breakage, Domain, DomainStats, Keys, Landing, ReadLimit, ReadPiece, ReadPlace, ReadRun, ReadTarget,
+    BlockRead, Breakage, Domain, DomainStats, Keys, Landing, ReadLimit, ReadPlace, ReadRun, ReadTarget,
     VerbsDevice, VerbsTrouble, verbs_devices,
 };
 

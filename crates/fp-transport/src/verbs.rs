@@ -38,7 +38,7 @@ pub use domain::{Domain, DomainStats};
 pub use error::{Breakage, VerbsTrouble};
 pub use landing_memory::{Keys, Landing, ReadTarget};
 pub use read_all::{ReadLimit, ReadPlace};
-pub use read_requests::{ReadPiece, ReadRun};
+pub use read_requests::{BlockRead, ReadRun};
 
 pub(crate) use connection_setup::{VerbsListener, dial};
 pub(crate) use error::ReadTrouble;

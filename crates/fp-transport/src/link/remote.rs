@@ -5,7 +5,7 @@ use super::error::LinkError;
 use super::memory_registrar::MemoryRegistrar;
 use crate::memory::RemoteMemory;
 use crate::verbs::{
-    Breakage, Keys, Landing, ReadLimit, ReadPiece, ReadPlace, ReadRun, ReadTarget, ReadTrouble, Stream,
+    BlockRead, Breakage, Keys, Landing, ReadLimit, ReadPlace, ReadRun, ReadTarget, ReadTrouble, Stream,
     VerbsTrouble, read_all,
 };
 use std::time::{Duration, Instant};
@@ -110,14 +110,14 @@ impl Link {
     /// # Errors
     /// For each link as [`Link::read_remote`]; [`LinkError::Deadline`] too where its READs were not to go on.
     pub fn read_remote_all(
-        links: Vec<(&mut Link, &[ReadPiece])>,
+        links: Vec<(&mut Link, &[BlockRead])>,
         places: &mut [ReadPlace<'_>],
         landings: &mut [Landing],
         limit: &ReadLimit<'_>,
     ) -> Vec<Result<(), LinkError>> {
         let reader = |(link, pieces): (_, _)| Some((Link::reader(link).ok()?, pieces));
         let count = links.len();
-        let readers: Vec<(&mut Stream, &[ReadPiece])> = links.into_iter().filter_map(reader).collect();
+        let readers: Vec<(&mut Stream, &[BlockRead])> = links.into_iter().filter_map(reader).collect();
         if readers.len() < count {
             let what = "READ over another transport than verbs";
             return (0..count).map(|_| Err(LinkError::Malformed { what, value: 1, limit: 0 })).collect();

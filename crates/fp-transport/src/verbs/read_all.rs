@@ -11,7 +11,7 @@
 use super::error::{Breakage, ReadTrouble};
 use super::landing_memory::{Keys, Landing, Part};
 use super::queue::READS;
-use super::read_requests::{Landed, ReadPiece, ReadRun, Request, batches, check, copy_out, requests};
+use super::read_requests::{BlockRead, Landed, ReadRun, Request, batches, check, copy_out, requests};
 use super::stream::Stream;
 use crate::socket::wait_for_any;
 use std::collections::VecDeque;
@@ -63,7 +63,7 @@ struct Share {
 /// The READs of one connection.
 struct Reading<'s> {
     stream: &'s mut Stream,
-    pieces: &'s [ReadPiece],
+    pieces: &'s [BlockRead],
     share: Option<Share>,
     stages: VecDeque<Stage>,
     /// Requests of the stage that is being posted, with the piece of each.
@@ -85,7 +85,7 @@ struct Readings<'a, 's, 'd> {
 /// Reads the pieces of each connection to their places. Returns when no device writes to any of them any more, with
 /// whatever outcome; those that were not over by then are broken.
 pub(crate) fn read_all(
-    connections: Vec<(&mut Stream, &[ReadPiece])>,
+    connections: Vec<(&mut Stream, &[BlockRead])>,
     places: &mut [ReadPlace<'_>],
     landings: &mut [Landing],
     limit: &ReadLimit<'_>,
@@ -184,7 +184,7 @@ impl Readings<'_, '_, '_> {
                 continue;
             }
             for (at, place) in self.places.iter().enumerate() {
-                let is_of = |piece: &ReadPiece| piece.place == at && !piece.is_through;
+                let is_of = |piece: &BlockRead| piece.place == at && !piece.is_through;
                 if let Some(keys) = place.keys.filter(|_| reading.pieces.iter().any(is_of)) {
                     reading.stream.take_back(keys);
                 }
@@ -204,7 +204,7 @@ impl Drop for Readings<'_, '_, '_> {
 }
 
 impl<'s> Reading<'s> {
-    fn of(stream: &'s mut Stream, pieces: &'s [ReadPiece]) -> Self {
+    fn of(stream: &'s mut Stream, pieces: &'s [BlockRead]) -> Self {
         Self {
             stream,
             pieces,

@@ -27,7 +27,7 @@ pub struct ReadRun {
 
 /// What is read of one block of the peer's.
 #[derive(Debug, Clone)]
-pub struct ReadPiece {
+pub struct BlockRead {
     /// The block.
     pub remote: RemoteMemory,
     /// The array that it is read to, by its number.

@@ -4,7 +4,7 @@
 use super::error::{Breakage, ReadTrouble, VerbsTrouble};
 use super::landing_memory::{Keys, Landing};
 use super::read_all::{ReadLimit, ReadPlace, read_all};
-use super::read_requests::{ReadPiece, ReadRun};
+use super::read_requests::{BlockRead, ReadRun};
 use super::stream::Stream;
 use super::sys::Sge;
 use crate::memory::RemoteMemory;
@@ -59,7 +59,7 @@ impl Stream {
         deadline: Instant,
     ) -> Result<(), ReadTrouble> {
         let is_through = place.keys.is_none();
-        let piece = [ReadPiece { remote: *remote, place: 0, is_through, runs: runs.to_vec() }];
+        let piece = [BlockRead { remote: *remote, place: 0, is_through, runs: runs.to_vec() }];
         let connection = vec![(self, &piece[..])];
         let outcome = read_all(connection, &mut [place], landings, &ReadLimit::until(deadline)).pop();
         outcome.unwrap_or(Ok(()))
@@ -126,7 +126,7 @@ impl Stream {
 
     /// Sees every request out, counts what came, and tells of what came beside it. `false`: the device may go on to
     /// write.
-    pub(super) fn end_reads(&mut self, is_done: bool, pieces: &[ReadPiece]) -> bool {
+    pub(super) fn end_reads(&mut self, is_done: bool, pieces: &[BlockRead]) -> bool {
         let settled = self.settle_reads();
         self.remind();
         if is_done {

@@ -1,4 +1,4 @@
-//! READs over many connections at once: when they are posted, how many, and what is left of them when one fails, when
+//! READs over many connections at once: when they are posted, and how many. What is left of them when one fails, when
 //! nobody waits any more, and in a panic.
 
 use super::{Reading, answer, calls, device, install, on, over};
@@ -7,7 +7,7 @@ use crate::verbs::error::ReadTrouble;
 use crate::verbs::landing_memory::{Landing, ReadTarget};
 use crate::verbs::queue::READS;
 use crate::verbs::read_all::{ReadLimit, ReadPlace, read_all};
-use crate::verbs::read_requests::{ReadPiece, ReadRun};
+use crate::verbs::read_requests::{BlockRead, ReadRun};
 use crate::verbs::stream::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ fn fate(stream: &Stream, fate: Reading) {
 }
 
 /// The part of one array that comes over each connection, in so many runs that are no neighbours at the peer.
-fn pieces(count: usize, runs: usize, is_through: bool) -> Vec<ReadPiece> {
+fn pieces(count: usize, runs: usize, is_through: bool) -> Vec<BlockRead> {
     let len_bytes = LEN / runs;
     let piece = |at: usize| {
         let run = |run: usize| ReadRun {
@@ -45,13 +45,13 @@ fn pieces(count: usize, runs: usize, is_through: bool) -> Vec<ReadPiece> {
             len_bytes,
         };
         let remote = RemoteMemory { address: at as u64 * 7, key: 3, len_bytes: 2 * LEN as u64 };
-        ReadPiece { remote, place: 0, is_through, runs: (0..runs).map(run).collect() }
+        BlockRead { remote, place: 0, is_through, runs: (0..runs).map(run).collect() }
     };
     (0..count).map(piece).collect()
 }
 
 /// Whether the array has what the connection brings.
-fn has(array: &[u8], piece: &ReadPiece) -> bool {
+fn has(array: &[u8], piece: &BlockRead) -> bool {
     let is_there = |run: &ReadRun| {
         let expected = (piece.remote.address + run.source..).map(|address| address as u8);
         array[run.destination..][..run.len_bytes].iter().copied().eq(expected.take(run.len_bytes))
@@ -62,7 +62,7 @@ fn has(array: &[u8], piece: &ReadPiece) -> bool {
 /// Reads straight into an array.
 fn read(
     streams: &mut [Stream],
-    pieces: &[ReadPiece],
+    pieces: &[BlockRead],
     array: &mut [u8],
     limit: &ReadLimit<'_>,
 ) -> Vec<Result<(), ReadTrouble>> {

@@ -8,7 +8,7 @@ use crate::data::taker::fetch::job::{Errand, Get, Job, Missing};
 use crate::data::taker::owner_link::{OwnerError, OwnerLink};
 use crate::error::ReadError;
 use crate::value::counters::Counters;
-use fp_transport::{Landing, Link, LinkError, ReadLimit, ReadPiece, ReadPlace, ReadRun, VerbsTrouble};
+use fp_transport::{BlockRead, Landing, Link, LinkError, ReadLimit, ReadPlace, ReadRun, VerbsTrouble};
 use fp_types::Rank;
 
 /// Pieces at least this long are READ. Short blocks come beside their placement. Short pieces are asked for, all of an
@@ -33,7 +33,7 @@ struct Order {
     /// The owner, by its place among the errands.
     errand: usize,
     missing: Vec<Missing>,
-    pieces: Vec<ReadPiece>,
+    pieces: Vec<BlockRead>,
 }
 
 impl Order {
@@ -76,7 +76,7 @@ impl Job<'_, '_, '_> {
             let Some(runs) = runs(get, missing.piece) else { continue };
             let is_straight = get.keys.is_some_and(|keys| is_usable(peer.link.register_keys(keys)));
             order.missing.push(*missing);
-            order.pieces.push(ReadPiece { remote, place: missing.get, is_through: !is_straight, runs });
+            order.pieces.push(BlockRead { remote, place: missing.get, is_through: !is_straight, runs });
         }
         (!order.pieces.is_empty()).then_some(order)
     }
