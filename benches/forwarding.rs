@@ -46,7 +46,7 @@ const ROUNDS: usize = 3;
 /// Steps of the rows over loopback, and their bytes.
 const STEPS: u64 = 32;
 const STEP_BYTES: u64 = 64 << 20;
-const WIRE: Wire = Wire { delay_us: 25_000, rate_mbit: 1000, loss_per_million: 1000 };
+const WIRE: Wire = Wire { delay_us: 25_000, rate_mbit: 1000, loss_per_million: 1000, queue_packets: 500 };
 const BULK: Traffic = Traffic { steps: 100, len: 1 << 20, every_ms: 0 };
 /// Steps while tcp finds its speed.
 const WARM_STEPS: usize = 25;

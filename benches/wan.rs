@@ -41,7 +41,11 @@ const ROUNDS: usize = 3;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if let Some((_, [role, words @ ..])) = arguments.split_first().filter(|(first, _)| *first == ROLE) {
-        roles::play(role, words);
+        match role.as_str() {
+            "publish-owners" => owners::publish(words),
+            "subscribe-owners" => owners::subscribe(words),
+            _ => roles::play(role, words),
+        }
     // `cargo test --benches` only wants to know that it builds.
     } else if arguments.iter().any(|argument| argument == "--bench") {
         let is_only = arguments.iter().any(|argument| argument == "owners");

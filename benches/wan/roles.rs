@@ -1,7 +1,7 @@
 //! The publisher and the subscriber, each on its host.
 
+use crate::derived;
 use crate::hosts::ADDRESSES;
-use crate::{derived, owners};
 use flexpath::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, Subscriber, SubscriberOptions, Token, Variable,
 };
@@ -45,8 +45,6 @@ pub(crate) fn play(role: &str, words: &[String]) {
         "publish" => publish(&words[0], traffic()),
         "subscribe" => subscribe(&words[0], traffic()),
         "publish-three" => derived::publish(words),
-        "publish-owners" => owners::publish(words),
-        "subscribe-owners" => owners::subscribe(words),
         _ => derived::subscribe(words),
     }
 }
