@@ -304,6 +304,11 @@ fn documents_name_files_that_are_here() {
 }
 
 #[test]
+fn every_decision_is_listed() {
+    assert_tidy(paths::check_decisions(&texts()));
+}
+
+#[test]
 fn no_test_sleeps_or_is_passed_over() {
     assert_tidy(sources().iter().flat_map(|source| hygiene::check_tests(source, SLEEPING_TESTS)).collect());
 }
