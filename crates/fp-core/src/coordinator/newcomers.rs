@@ -9,8 +9,9 @@ use fp_proto::message::{Decision, Message};
 use std::time::{Duration, Instant};
 
 /// How long another word of a newcomer is expected. Peers that are at home wake the background thread meanwhile too, so
-/// it is short. It is longer than the way there and back between most hosts.
-const EXPECTED: Duration = Duration::from_millis(50);
+/// it is short: steps of 1 MiB go half as fast. It is longer than the way there and back within a cluster. Where that
+/// takes longer, waiting for the simulation's next call is the smaller part.
+const EXPECTED: Duration = Duration::from_millis(10);
 
 /// What an endpoint knows of them.
 #[derive(Default)]

@@ -16,6 +16,7 @@ use fp_transport::Pool;
 use fp_transport::memory::available_bytes;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 /// Bytes of live steps of a process, unless set.
 const DEFAULT_BYTES: u64 = 1 << 30;
@@ -54,6 +55,13 @@ struct State {
 /// A step of fewer bytes is not worth a look at the memory that is left.
 const UNCHECKED_BYTES: u64 = 1 << 20;
 
+/// Where so much is left besides a step, a look at the memory holds for a while: no process of one host writes as much
+/// meanwhile. A look reads several files, which takes longer than a step of 1 MiB.
+const PLENTY_BYTES: u64 = 1 << 30;
+
+/// How long such a look holds.
+const LOOK_HOLDS: Duration = Duration::from_millis(10);
+
 /// Bytes of a step that count as few.
 const LIGHT_BYTES: u64 = 64 << 10;
 
@@ -73,6 +81,8 @@ pub(crate) struct Room {
     /// Whether `begin_step` waits, perhaps for another stream.
     waits: AtomicBool,
     bell: Mutex<Option<Arc<Mailbox>>>,
+    /// When it was looked last at the memory that is left, and how much that was.
+    looked: Mutex<Option<(Instant, u64)>>,
 }
 
 /// What a stream may hold when it begins a step.
@@ -105,6 +115,7 @@ impl Process {
             needed_bytes: AtomicU64::new(0),
             waits: AtomicBool::new(false),
             bell: Mutex::new(None),
+            looked: Mutex::new(None),
         });
         let mut state = self.lock();
         state.streams.retain(|known| known.strong_count() > 0);
@@ -226,7 +237,22 @@ impl Room {
             return u64::MAX;
         }
         let held = self.stored_bytes.load(Ordering::Relaxed).saturating_add(self.retired_bytes());
-        self.memory_bytes().map_or(u64::MAX, |left_bytes| left_bytes.saturating_add(held))
+        let left_bytes = self.lately_left_bytes(guess, || self.memory_bytes());
+        left_bytes.map_or(u64::MAX, |left_bytes| left_bytes.saturating_add(held))
+    }
+
+    /// The memory that is left, or was a moment ago where that is plenty.
+    fn lately_left_bytes(&self, guess: u64, look: impl FnOnce() -> Option<u64>) -> Option<u64> {
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |(when, left_bytes): &(Instant, u64)| {
+            *left_bytes >= PLENTY_BYTES.saturating_add(guess) && when.elapsed() < LOOK_HOLDS
+        };
+        if let Some((_, left_bytes)) = looked.filter(holds) {
+            return Some(left_bytes);
+        }
+        let left_bytes = look()?;
+        *looked = Some((Instant::now(), left_bytes));
+        Some(left_bytes)
     }
 
     fn elsewhere_bytes(&self, state: &State) -> u64 {
@@ -313,6 +339,20 @@ mod tests {
         one.free(400, 300);
         assert_eq!(one.allowance().room_bytes, 601);
         assert!(one.fits(600));
+    }
+
+    #[test]
+    fn a_look_at_the_memory_holds_where_plenty_is_left() {
+        let room = enter(process(None), 1000);
+        assert_eq!(room.lately_left_bytes(9, || Some(PLENTY_BYTES + 8)), Some(PLENTY_BYTES + 8));
+        assert_eq!(room.lately_left_bytes(9, || Some(7)), Some(7), "that was not plenty for a step of 9");
+        assert_eq!(room.lately_left_bytes(9, || Some(PLENTY_BYTES + 9)), Some(PLENTY_BYTES + 9));
+        let now = Instant::now();
+        let second = room.lately_left_bytes(9, || Some(7));
+        assert!(second == Some(PLENTY_BYTES + 9) || now.elapsed() >= LOOK_HOLDS / 2, "{second:?}");
+        let long_ago = now.checked_sub(LOOK_HOLDS).expect("a clock that runs for a while");
+        *room.looked.lock().expect("nobody panicked") = Some((long_ago, PLENTY_BYTES + 9));
+        assert_eq!(room.lately_left_bytes(9, || Some(7)), Some(7));
     }
 
     #[test]
