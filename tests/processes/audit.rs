@@ -10,8 +10,8 @@ const SETTLED_AFTER: Duration = Duration::from_millis(100);
 /// Descriptors by kind, mappings of shared segments, and threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Belongings {
-    descriptors: BTreeMap<String, usize>,
-    segments: usize,
+    pub(crate) descriptors: BTreeMap<String, usize>,
+    pub(crate) segments: usize,
     threads: usize,
 }
 
