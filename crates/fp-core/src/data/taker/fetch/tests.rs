@@ -246,7 +246,8 @@ fn no_more_are_asked_at_one_time_than_is_allowed() {
     let stage = Stage::new(OWNERS, 10, move |owners| {
         told.fetch_max(owners.asked.len(), Ordering::Relaxed);
         // As many as there may be, or all that are left.
-        if owners.asked.len() >= LIMIT_OPEN_REQUESTS || owners.seen == OWNERS {
+        let is_time = owners.asked.len() >= LIMIT_OPEN_REQUESTS || owners.seen == OWNERS;
+        if is_time && !owners.asked.is_empty() {
             let asked = owners.asked.remove(0);
             owners.answer(&asked, None);
         }
