@@ -22,6 +22,8 @@ from targets import keep
 BUILT = ROOT / "target/peers"
 KIB, MIB = 1 << 10, 1 << 20
 SIZES = [64 * KIB, MIB, 16 * MIB, 128 * MIB]
+# What iceoryx2 has for its queue of 4, the step that is being filled and the one that is being read.
+EQUAL_SLOTS = 6
 PATIENCE_S = 90
 MPI_WORDS = {"openmpi": ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1", "--mca", "btl", "self,vader"], "mpich": []}
 # More ranks than cores give the processor away while they wait, at once.
@@ -29,7 +31,7 @@ MPI_ENV = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 
 
 def steps_of(len_bytes):
-    return max(12, min(500, (1 << 30) // len_bytes))
+    return max(12, min(5000, (1 << 30) // len_bytes))
 
 
 def built(name):
@@ -47,10 +49,10 @@ def ours(*words):
             "cpu_s_per_gb": both("cpu_s_per_gb")}
 
 
-def ours_sized(transport, put, live_steps=2):
+def ours_sized(transport, put, live_steps=2, *words):
     """With as many live steps as SST's queue has."""
     return lambda size: ours("--transport", transport, "--put", put, "--shape", size // 8, "--steps", steps_of(size),
-                             "--latency-steps", 20, "--queue-limit", live_steps)
+                             "--latency-steps", 20, "--queue-limit", live_steps, *words)
 
 
 def ours_small(*words):
@@ -163,6 +165,9 @@ ROWS = [
     ("Flexpath shm, loan", SIZES, ours_sized("shm", "loan")),
     ("Flexpath shm, put_copy", SIZES, ours_sized("shm", "copy")),
     ("Flexpath shm, loan, one live step", [128 * MIB], ours_sized("shm", "loan", 1)),
+    ("Flexpath shm, loan, four live steps", [128 * MIB], ours_sized("shm", "loan", 4)),
+    ("Flexpath shm, loan, equal slots", [64 * KIB, MIB], ours_sized("shm", "loan", EQUAL_SLOTS)),
+    ("Flexpath shm, loan, equal slots, busy poll", [64 * KIB, MIB], ours_sized("shm", "loan", EQUAL_SLOTS, "--busy-poll", "--pin")),
     ("Flexpath tcp, loan", SIZES, ours_sized("tcp", "loan")),
     ("Flexpath shm, event wake", [SMALL], ours_small("--transport", "shm")),
     ("Flexpath shm, busy poll", [SMALL], ours_small("--transport", "shm", "--busy-poll", "--pin")),
@@ -234,21 +239,47 @@ class Results:
         lost = self.lost.get((name, size), 0)
         return f"{short(value)} ({lost} of {lost + len(self.found[(name, size)])} rounds failed)" if lost else value
 
+    def with_spread(self, name, size, figure):
+        """A cell with the least and the most of the rounds behind it."""
+        values = [found[figure] for found in self.found.get((name, size), [])]
+        cell = self.cell(name, size, figure)
+        return f"{short(cell)} ({short(min(values))} to {short(max(values))})" if len(values) > 1 else cell
+
     def busiest(self):
         """The most of the machine that something else used right before a row."""
         return max((found["busy_percent"] or 0 for rows in self.found.values() for found in rows), default=0)
 
 
-def bulk_floor_ratio():
-    """`put_copy` of 128 MiB to the ring that copies in and out, from the bench that runs both in turns."""
-    try:
-        found = spine(["--quick", "--only", "put_copy"])
-        return next(row["ratio"] for row in found if row["case"] == "shm put_copy, get 128 MiB")
-    except (NotMeasured, StopIteration) as reason:
-        return f"not measured: {reason}"
+# What is measured beside the floor by the bench that runs both in turns: its case, and what that is in words.
+BESIDE_FLOORS = {
+    "shm put_copy, get 128 MiB": "put_copy of 128 MiB to the same by hand: written, copied in, copied out (benches/spine.rs, pinned)",
+    "tcp loan, get 128 MiB": "tcp, 128 MiB, to a raw socket that sends and receives the same (benches/spine.rs, pinned)",
+}
 
 
-def targets(results, floor_ratio, base):
+def floor_ratios():
+    """The ratios to the floors by case, or why there is none."""
+    ratios = {}
+    for case in BESIDE_FLOORS:
+        try:
+            found = spine(["--quick", "--only", case.split()[1 if case.startswith("shm") else 0].rstrip(",")])
+            ratios[case] = next(row["ratio"] for row in found if row["case"] == case)
+        except (NotMeasured, StopIteration) as reason:
+            ratios[case] = f"not measured: {reason}"
+    return ratios
+
+
+def floor_rows(ratios):
+    """The ratios to the floors as rows of the targets."""
+    rows = []
+    for case, what in BESIDE_FLOORS.items():
+        ratio = ratios.get(case, "not measured: left out of this run")
+        failed = isinstance(ratio, str)
+        rows.append([what, "-", "-", "-" if failed else ratio, "at least 0.9", ratio if failed else "met" if ratio >= 0.9 else "missed"])
+    return rows
+
+
+def targets(results, ratios, base):
     """What was promised: ours, theirs, their ratio, and whether it is enough."""
     def row(what, own, theirs, bound, at_least=True):
         (own_name, own_size, figure), (name, size, other) = own, theirs
@@ -266,29 +297,30 @@ def targets(results, floor_ratio, base):
     big = 128 * MIB
     rate = lambda name, size=big: (name, size, "gb_per_s")
     small = lambda name: (name, SMALL, "p50_us")
-    floor = ["put_copy of 128 MiB to the same by hand: written, copied in, copied out (benches/spine.rs, pinned)", "-", "-", floor_ratio, "at least 0.9",
-             floor_ratio if isinstance(floor_ratio, str) else ("met" if floor_ratio >= 0.9 else "missed")]
-    if isinstance(floor_ratio, str):
-        floor[3] = "-"
     by_hand = base.get("shm in and out 128 MiB")
     own = results.value("Flexpath shm, put_copy", big, "gb_per_s")
     rows = [
-        floor,
+        *floor_rows(ratios),
         ["put_copy to the floor of the same bench, 128 MiB, GB/s", own, by_hand, own / by_hand if own and by_hand else "-", "-", "-"],
         row("put_copy to SST's Put, 128 MiB, GB/s", rate("Flexpath shm, put_copy"), rate("SST"), 6),
         row("loan to SST's span Put, 128 MiB, GB/s", rate("Flexpath shm, loan"), rate("SST, span Put"), 8),
         row("loan to SST's Put, 128 MiB, GB/s (where there is no span)", rate("Flexpath shm, loan"), rate("SST"), 8),
         row("tcp to SST, 128 MiB, GB/s", rate("Flexpath tcp, loan"), rate("SST"), 2),
         row("4 x 2 to SST, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: SST", GRID), 8),
-        row("4 x 2 to MPI_Alltoallw of Open MPI, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: MPI_Alltoallw, Open MPI", GRID), 1),
+        row("4 x 2 to MPI_Alltoallw of Open MPI, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: MPI_Alltoallw, Open MPI", GRID), 1.3),
         row("4 x 2 to MPI_Alltoallw of MPICH, whose ranks spin, GB/s", rate("4 x 2: Flexpath shm, loan", GRID), rate("4 x 2: MPI_Alltoallw, MPICH", GRID), 1),
     ]
     for own, bound in (("tcp, event wake", 0.8), ("shm, event wake", 0.5), ("shm, busy poll", 0.05)):
         rows.append(row(f"8 bytes one way, {own}, to SST with TCP_NODELAY, us", small(f"Flexpath {own}"), small("SST, TCP_NODELAY forced"), bound, False))
     rows.append(row("8 bytes one way, event wake, to iceoryx2, us", small("Flexpath shm, event wake"), small("iceoryx2, event wake"), 1.25, False))
     rows.append(row("8 bytes one way, busy poll, to iceoryx2, us", small("Flexpath shm, busy poll"), small("iceoryx2, poll"), 5, False))
+    for own, peer, bound in (("equal slots", "event wake", 0.5), ("equal slots, busy poll", "poll", 0.7)):
+        for size in (64 * KIB, MIB):
+            rows.append(row(f"{size_name(size)}, loan, {own}, to iceoryx2, {peer}, GB/s", rate(f"Flexpath shm, loan, {own}", size), rate(f"iceoryx2, {peer}", size), bound if size == 64 * KIB else None))
+    for own, bound in (("loan", None), ("loan, four live steps", 1)):
+        rows.append(row(f"{own}, to Zenoh's shared memory, 128 MiB, GB/s", rate(f"Flexpath shm, {own}"), rate("Zenoh shm"), bound))
     for ranks in (1, 16, 64):
-        for peer, bound in (("SST", 0.1), ("SST, TCP_NODELAY forced", None)):
+        for peer, bound in (("SST", 0.1), ("SST, TCP_NODELAY forced", 0.5)):
             rows.append(row(f"late join to {ranks}, to {peer}, ms", (f"late join to {ranks}: Flexpath", JOIN, "join_ms"), (f"late join to {ranks}: {peer}", JOIN, "join_ms"), bound, False))
     for own in ("loan", "loan, one live step", "put_copy"):
         rows.append(row(f"publisher's memory, 128 MiB, {own}, to SST's, MiB", (f"Flexpath shm, {own}", big, "publisher_mib"), ("SST", big, "publisher_mib"), 0.5, False))
@@ -323,6 +355,7 @@ def markdown(of, results, rows, names, rounds, base):
     for name in sized:
         wanted = {size for row, sizes, _ in ROWS if row == name for size in sizes}
         bulk = [results.cell(name, size, "gb_per_s") if size in wanted else "-" for size in SIZES]
+        bulk[0] = results.with_spread(name, SIZES[0], "gb_per_s") if SIZES[0] in wanted else "-"
         tails = " / ".join(short(results.cell(name, SMALL, figure)) for figure in ("p50_us", "p99_us")) if SMALL in wanted else "-"
         if results.value(name, SMALL, "p50_us") is None:
             tails = results.cell(name, SMALL, "p50_us")
@@ -331,7 +364,7 @@ def markdown(of, results, rows, names, rounds, base):
     others += [[name, results.cell(name, JOIN, "join_ms"), "ms"] for name in names if name.startswith("late join")]
     return "\n".join([
         "# Beside the peers", "", "Written by `make bench-peers`; docs/performance.md says how and what was compared.", "",
-        f"{machine_line(of)}. {rounds} rounds in turns; shown is the middle one. Right before a row others used at most {results.busiest():.0f} % of the machine.", "",
+        f"{machine_line(of)}. {rounds} rounds in turns; shown is the middle one, of 64 KiB with the least and the most. Right before a row others used at most {results.busiest():.0f} % of the machine.", "",
         "Versions: " + ", ".join(versions(results)) + ".", "", "## Targets", "",
         table(["what", "ours", "theirs", "ratio", "target", ""], rows), "## One to one", "",
         "GB/s as the receiver sees it, all bytes written afresh (but UCX's) and copied out; 8 bytes: microseconds one way, p50 / p99.", "",
@@ -344,17 +377,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="one round, to see that it works")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--budget-s", type=int, default=1020, help="no round is begun that would probably end later")
+    parser.add_argument("--budget-s", type=int, default=1200, help="no round is begun that would probably end later")
     parser.add_argument("--only", action="append", default=[], help="rows with this word in their name")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "docs/performance")
     options = parser.parse_args()
     adopt()
     chosen = [row for row in ROWS if not options.only or any(word in row[0] for word in options.only)]
     results, of, began = Results(), machine(), time.monotonic()
-    base, floor_ratio = {}, "not measured: left out of this run"
+    base, ratios = {}, {}
     if not options.only:
         print("the floors of this machine", flush=True)
-        base, floor_ratio = floors(options.quick), bulk_floor_ratio()
+        base, ratios = floors(options.quick), floor_ratios()
     rounds = Rounds(1 if options.quick else options.rounds, options.budget_s, time.monotonic() - began)
     progress = Progress(rounds.wanted * sum(len(sizes) for _, sizes, _ in chosen))
     for number in rounds:
@@ -363,7 +396,7 @@ def main():
                 progress.say(f"round {number + 1}: {name}, {size_name(size) if size else 'join'}")
                 results.take(name, size, measure)
     names = list(dict.fromkeys(name for name, _, _ in ROWS))
-    rows = targets(results, floor_ratio, base)
+    rows = targets(results, ratios, base)
     text = markdown(of, results, rows, names, rounds.done, base)
     options.folder.mkdir(parents=True, exist_ok=True)
     keyed = lambda of: [{"case": name, "bytes": size, "found": found} for (name, size), found in of.items()]
