@@ -128,6 +128,7 @@ fn assignment() -> Assignment {
         values: vec![scalar],
         len_bytes: 1 << 33,
         queued_steps: 1,
+        judgement: None,
     }
 }
 

@@ -33,6 +33,8 @@ pub struct BegunStep {
     pub unjudged: Few<SubscriptionId>,
     /// What those ask for of it, each once and with how many of them asked for it; sorted.
     pub requests: Vec<(Arc<Request>, u32)>,
+    /// What is to be measured of it for their conditions, each once; sorted. See `PublisherMachine::measured`.
+    pub measures: Vec<Arc<str>>,
 }
 
 /// What a step takes on its rank.

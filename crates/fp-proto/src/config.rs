@@ -2,7 +2,7 @@
 
 use crate::request::Request;
 use crate::tree;
-use fp_types::{ConditionJudge, Epoch, Rank, StepId, TableConditions};
+use fp_types::{Epoch, MeasureParts, NoMeasures, Rank, StepId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -119,8 +119,8 @@ pub struct PublisherConfig {
     pub limit_wait: Duration,
     /// How long a rank of the cohort may be late with a step before it is named.
     pub lag_report: Duration,
-    /// Who judges steps by the conditions of subscriptions.
-    pub conditions: Arc<dyn ConditionJudge>,
+    /// Who knows what conditions of subscriptions have measured.
+    pub measures: Arc<dyn MeasureParts>,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::mutation::Mutation>,
@@ -142,7 +142,7 @@ impl PublisherConfig {
             limit_peer_subscriptions: u32::MAX,
             limit_wait: Duration::from_secs(60),
             lag_report: Duration::from_millis(200),
-            conditions: Arc::new(TableConditions),
+            measures: Arc::new(NoMeasures),
             #[cfg(feature = "mutations")]
             mutation: None,
         }

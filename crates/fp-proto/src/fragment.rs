@@ -3,7 +3,7 @@
 
 use crate::codec;
 use crate::effect::Misbehaviour;
-use crate::message::{Message, ReadyReport};
+use crate::message::{MeasurePart, Message, ReadyReport};
 use crate::table;
 use fp_types::{MAX_DIMS, PutChanges};
 
@@ -38,6 +38,7 @@ fn estimate(message: &Message) -> usize {
     let of_table = |encoded: &Option<Vec<u8>>| FIXED_BYTES + encoded.as_ref().map_or(0, Vec::len);
     match message {
         Message::Ready { report, .. } => FIXED_BYTES + of_report(report),
+        Message::ReadyMeasured { report, parts, .. } => FIXED_BYTES + of_report(report) + of_parts(parts),
         Message::TableReply { encoded, .. } => of_table(encoded),
         Message::Resolved { encoded, owners, .. } => {
             let contacts = owners.iter().map(|(_, contact)| contact.0.len() + FIXED_BYTES);
@@ -80,8 +81,13 @@ fn estimate(message: &Message) -> usize {
         | Message::Contacts { .. }
         | Message::AskStatus { .. }
         | Message::Status { .. }
-        | Message::StatusRefused { .. } => 0,
+        | Message::StatusRefused { .. }
+        | Message::AssignJudged { .. } => 0,
     }
+}
+
+fn of_parts(parts: &[MeasurePart]) -> usize {
+    parts.iter().map(|part| part.len_bytes() + FIXED_BYTES).sum()
 }
 
 fn of_report(report: &ReadyReport) -> usize {

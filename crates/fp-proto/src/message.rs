@@ -12,7 +12,9 @@ use crate::few;
 use crate::few::Few;
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
-use fp_types::{Dtype, Epoch, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId};
+use fp_types::{
+    Dtype, Epoch, Judgement, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId, Unmeasured,
+};
 use serde::{Deserialize, Serialize};
 
 /// A member of a subscription: one subscriber cohort.
@@ -46,6 +48,26 @@ pub struct ScalarValue {
     pub bytes: Vec<u8>,
 }
 
+/// What the ranks of a subtree know of a measure that conditions ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeasurePart {
+    /// The measure, as it is written: `max(T)`.
+    pub measure: String,
+    /// The merged part, which is not looked into here; empty where a rank did not measure.
+    #[serde(with = "serde_bytes")]
+    pub part: Vec<u8>,
+    /// Why there is none, of the lowest rank that did not measure.
+    pub unmeasured: Option<Unmeasured>,
+}
+
+impl MeasurePart {
+    /// The bytes that it takes, but for a few.
+    pub(crate) fn len_bytes(&self) -> usize {
+        let reason = self.unmeasured.as_ref().map_or(0, |unmeasured| unmeasured.reason.len());
+        self.measure.len() + self.part.len() + reason
+    }
+}
+
 /// A subtree's word on a step, on its way up the publisher tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadyReport {
@@ -62,6 +84,9 @@ pub struct ReadyReport {
     pub len_bytes: u64,
     /// Whether a rank of the subtree has no room in bytes for another step.
     pub full: bool,
+    /// What its ranks measured for conditions, by the names of measures; sorted. It travels beside the report.
+    #[serde(skip)]
+    pub parts: Vec<MeasurePart>,
 }
 
 /// What a change does.
@@ -198,6 +223,20 @@ pub struct Assignment {
     pub len_bytes: u64,
     /// Steps of this subscription that wait at the publisher behind this one.
     pub queued_steps: u32,
+    /// Why the step is one that the condition asks for, where something was measured for it. It travels beside the
+    /// assignment.
+    #[serde(skip)]
+    pub judgement: Option<Box<Judgement>>,
+}
+
+impl Assignment {
+    /// The message that tells of it.
+    pub(crate) fn into_message(mut self) -> Message {
+        match self.judgement.take() {
+            None => Message::Assign(self),
+            Some(judgement) => Message::AssignJudged { assignment: Box::new(self), judgement },
+        }
+    }
 }
 
 /// A message of the control plane.
@@ -492,5 +531,24 @@ pub enum Message {
         request: u64,
         /// Why.
         reason: StatusRefusal,
+    },
+
+    /// In place of `Ready`, where ranks measure for conditions.
+    ReadyMeasured {
+        /// As in `Ready`.
+        step: StepId,
+        /// As in `Ready`.
+        again: Option<u64>,
+        /// As in `Ready`.
+        report: Box<ReadyReport>,
+        /// What was measured; sorted by the names of measures.
+        parts: Vec<MeasurePart>,
+    },
+    /// In place of `Assign`, where something was measured for the subscription's condition.
+    AssignJudged {
+        /// As in `Assign`.
+        assignment: Box<Assignment>,
+        /// Why the step is one that the condition asks for.
+        judgement: Box<Judgement>,
     },
 }

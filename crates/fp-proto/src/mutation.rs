@@ -90,6 +90,10 @@ pub enum Mutation {
     ConditionIgnored,
     /// A step is judged by the table of the one that was decided before.
     ConditionOfAnotherTable,
+    /// What a child measured counts twice.
+    PartMergedTwice,
+    /// A rank tells what it measured of the step before.
+    PartOfOlderStep,
     /// A step that does not satisfy a condition is counted as missed.
     IndifferentIsSkipped,
     /// Whoever has a condition answers for steps that are not judged yet.
@@ -125,7 +129,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 55] = [
+    pub const ALL: [Self; 57] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -169,6 +173,8 @@ impl Mutation {
         Self::TablesForgotten,
         Self::ConditionIgnored,
         Self::ConditionOfAnotherTable,
+        Self::PartMergedTwice,
+        Self::PartOfOlderStep,
         Self::IndifferentIsSkipped,
         Self::UnjudgedBlamed,
         Self::PeersUnbounded,

@@ -16,6 +16,7 @@
 //! | `placing`, `walk`, `alignment`, `foreign_code` | where rows of a rank lie; through a block row by row; blocks cut alike; code that a plan runs |
 //! | `operation`, `native`, `deployed` | what is built in; registered functions; WebAssembly (feature `wasm`) |
 //! | `derivation`, `modules` | what is derived of which variables, planned and run; the modules of a process |
+//! | `measure` | numbers that conditions of subscriptions are judged by |
 //! | `shared` | results that several ask for |
 //!
 //! docs/transforms.md teaches all of it.
@@ -33,6 +34,7 @@ mod exact;
 mod expression;
 mod foreign_code;
 mod limits;
+mod measure;
 mod memory;
 mod modules;
 mod native;
@@ -59,7 +61,9 @@ pub use expression::{
     Expression, ExpressionError, ExpressionFault, Function, MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH,
 };
 pub use foreign_code::RunModule;
+pub use fp_types::Comparison;
 pub use limits::{MAX_INPUTS, MAX_OPERATIONS};
+pub use measure::{ExactMeasures, measure, measuring};
 pub use memory::Memory;
 pub use modules::Modules;
 pub use native::{
@@ -67,9 +71,7 @@ pub use native::{
     NativeError, NativeFunction, Offer, Offers, PathError, RegisterError, SideDecision, SideReason,
     TransformOptions, TransformPath, Transforms, record_array,
 };
-pub use operation::{
-    Bins, Comparison, Extreme, MAX_BINS, ModuleCall, Operation, OutputType, Reduction, Relation,
-};
+pub use operation::{Bins, Extreme, MAX_BINS, ModuleCall, Operation, OutputType, Reduction, Relation};
 pub use policy::{DeployLimits, DeployPolicy, ModuleHash, ParseModuleHashError, PolicyRefusal};
 pub use pool::{CallPool, MAX_OVERRUNS, Overruns, PoolError};
 pub use shared::{ShareError, Shared, SharedCounts};

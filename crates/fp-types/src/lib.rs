@@ -14,7 +14,7 @@
 //! | [`record`] | records as values: their types, layout, reading, and conversions between types |
 //! | `schema` | variables, attributes, and the fingerprint of all that |
 //! | `table` | what ranks put in a step, composed to the table of the step |
-//! | `condition` | what a subscription demands of a step's table: `has(particles)` |
+//! | `condition` | what a subscription demands of a step: `has(particles)`, `max(T) > 9` |
 //!
 //! A region of an array that two ranks put by halves:
 //!
@@ -65,7 +65,9 @@ mod table;
 
 pub use attribute::{AttributeValue, MAX_TEXT_BYTES, Real};
 pub use condition::{
-    Condition, ConditionJudge, ConditionRefusal, LIMIT_CONDITION_BYTES, ParseConditionError, TableConditions,
+    Comparison, Condition, ConditionRefusal, Found, Judgement, LIMIT_CONDITION_BYTES, LIMIT_REASON_BYTES,
+    Measure, MeasureParts, Measured, MeasuredNumber, NoMeasures, ParseConditionError, Quantity,
+    StandingCondition, Statistic, Unmeasured, Verdict,
 };
 pub use dims::{Dims, MAX_DIMS, TooManyDims};
 pub use dtype::{Dtype, ParseDtypeError, UnknownDtype};

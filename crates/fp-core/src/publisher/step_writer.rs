@@ -185,7 +185,7 @@ impl StepWriter {
         }
         self.open.check_complete()?;
         self.open.derive();
-        let values = std::mem::take(&mut self.open.values);
+        let (values, parts) = (std::mem::take(&mut self.open.values), std::mem::take(&mut self.open.parts));
         // Whoever takes the step may let go of it before this call is over: its memory is lent again then.
         self.open.arena = self.open.shared.no_arena.clone();
         if self.open.kept {
@@ -195,9 +195,10 @@ impl StepWriter {
         let taken = StepBytes { memory: len_bytes, elsewhere: self.open.stored_bytes };
         let OpenStep { shared, puts, .. } = &mut self.open;
         let contribution = puts.contribution();
-        let ended = shared
-            .endpoint
-            .drive_briefly(|state, now| state.machine.end_step(now, step, contribution, values, taken));
+        let ended = shared.endpoint.drive_briefly(|state, now| {
+            let measured = if parts.is_empty() { Ok(()) } else { state.machine.measured(step, parts) };
+            measured.and_then(|()| state.machine.end_step(now, step, contribution, values, taken))
+        });
         // A step that cannot end is abandoned as the writer is dropped.
         ended.map_err(|error| self.open.command_error(error))?;
         self.open.left = true;

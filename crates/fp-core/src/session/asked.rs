@@ -19,7 +19,9 @@ impl PublisherSession {
         let wanted = made_of.fold(spec.variables, VariableSet::union);
         match spec.when.as_deref().map(Condition::decode) {
             None => wanted,
-            Some(Ok(Condition::Has { variable })) => wanted.union(VariableSet::named([variable])),
+            Some(Ok(condition)) => {
+                wanted.union(VariableSet::named(condition.variables().into_iter().map(str::to_owned)))
+            }
             // What it is about is not known here.
             Some(Err(_)) => VariableSet::All,
         }

@@ -36,6 +36,10 @@ pub(crate) enum Failure {
         "it put {present:?} but nothing of {missing:?}: a rank that puts one puts all that something is derived from"
     )]
     Missing { present: String, missing: String },
+    #[error(
+        "{variable:?} is rows of each rank, and none knows where its own lie: measure all of it, or publish it as a global array"
+    )]
+    RegionOfRows { variable: String },
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]

@@ -7,14 +7,15 @@ use crate::session::deployer::{Deployer, Offers};
 use crate::session::derive_budget::Budget;
 use crate::session::derive_failure::Failure;
 use crate::value::counters::Counters;
-use crate::value::derivation_inputs::{Part, are_rows_better_left};
+use crate::value::derivation_inputs::{Inputs, Part, are_rows_better_left};
 use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_packed};
 use crate::value::packed::pack;
 use fp_proto::request::Request;
 use fp_transform::{
     Array, ArrayType, Block, Calls, Derivation, DerivationPlan, DeriveError, Memory, Operation, Overruns,
+    measuring,
 };
-use fp_types::{MemoryOrder, Region};
+use fp_types::{Measure, MemoryOrder, Region};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,12 +33,16 @@ pub(crate) enum Outcome {
     Blocks { of: ArrayType, order: MemoryOrder, blocks: Vec<Block> },
     /// The rank's part, to be put together with those of others.
     Packed(Vec<u8>),
+    /// The rank's part of what a condition has measured.
+    Measured(Vec<u8>),
 }
 
-/// A derivation that some subscription asks for.
+/// A derivation that some subscription asks for, or a measure of its condition.
 pub(crate) struct Known {
     pub(crate) derivation: Derivation,
-    /// What the result is called in steps.
+    /// What is measured by it, if it is no variable of the step.
+    pub(crate) measure: Option<Measure>,
+    /// What the result is called in steps, or the name of the measure.
     pub(crate) variable: String,
     /// The name of the text that says why there is none.
     pub(crate) failed: String,
@@ -58,7 +63,16 @@ impl Known {
         let id = derivation.id();
         let (variable, failed) = (derived_name(id), failed_name(id));
         let (plan, overruns) = (Mutex::new(None), Arc::default());
-        Some(Self { derivation, variable, failed, plan, overruns })
+        Some(Self { derivation, measure: None, variable, failed, plan, overruns })
+    }
+
+    /// What measures by that name.
+    fn measuring(name: &str) -> Option<Self> {
+        let measure: Measure = name.parse().ok()?;
+        let derivation = measuring(&measure, false).ok()?;
+        let (variable, failed) = (name.to_owned(), String::new());
+        let (plan, overruns) = (Mutex::new(None), Arc::default());
+        Some(Self { derivation, measure: Some(measure), variable, failed, plan, overruns })
     }
 
     /// The plan for these types, which seldom change.
@@ -93,9 +107,13 @@ impl Known {
     fn compute(
         &self,
         inputs: &[Array],
-        of_input: MemoryOrder,
+        (of_input, together): (MemoryOrder, Part),
         (foreign, memory): (Foreign, &Memory),
     ) -> Result<Outcome, DeriveError> {
+        if let (Some(measure), Some(input)) = (&self.measure, inputs.first()) {
+            return fp_transform::measure(measure, input, together == Part::Placed, memory)
+                .map(Outcome::Measured);
+        }
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
         let plan = foreign.attach(self.plan(&types)?.with_memory(memory))?;
         let derived = plan.apply(inputs)?;
@@ -123,13 +141,14 @@ impl Known {
     pub(crate) fn start(
         self: &Arc<Self>,
         calls: &mut DeriveCalls,
-        (inputs, of_input): (Vec<Array>, MemoryOrder),
+        inputs: Inputs,
         (foreign, memory, limit): (Foreign, Memory, Duration),
     ) -> Result<usize, Failure> {
         let known = self.clone();
         let started = calls.start(&self.overruns, move || {
             let begun = Instant::now();
-            let done = known.compute(&inputs, of_input, (foreign, &memory));
+            let of_inputs = (inputs.order, inputs.together);
+            let done = known.compute(&inputs.arrays, of_inputs, (foreign, &memory));
             // Counted before another call may begin; a call that was given up is counted by the pool.
             let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
             if overran && begun.elapsed() < limit {
@@ -156,6 +175,7 @@ pub(crate) struct Deriver {
     /// What results leave, for all derivations.
     pub(crate) memory: Memory,
     known: Mutex<HashMap<Vec<u8>, Option<Arc<Known>>>>,
+    measures: Mutex<HashMap<Arc<str>, Option<Arc<Known>>>>,
     sides: Mutex<Sides>,
     /// Whether the newest step was asked for anything.
     is_asked: AtomicBool,
@@ -171,6 +191,7 @@ impl Deriver {
             budget: Budget::new(options),
             memory: Memory::keeping(LIMIT_KEPT_ROOMS, 0),
             known: Mutex::default(),
+            measures: Mutex::default(),
             sides: Mutex::default(),
             is_asked: AtomicBool::new(false),
         }
@@ -210,6 +231,17 @@ impl Deriver {
         Ok(Foreign { modules: self.deployer.modules(), code, functions })
     }
 
+    /// What is measured by that name. What is measured no more is forgotten with the others.
+    pub(crate) fn measure(&self, name: &Arc<str>) -> Option<Arc<Known>> {
+        let mut measures = self.measures.lock().unwrap_or_else(PoisonError::into_inner);
+        if measures.len() >= LIMIT_KNOWN && !measures.contains_key(name) && !forget(&mut measures) {
+            return None;
+        }
+        let known =
+            measures.entry(name.clone()).or_insert_with_key(|name| Known::measuring(name).map(Arc::new));
+        known.clone()
+    }
+
     /// The derivation that is asked for, if it is one and can be read, and whether it may be left to the subscriber.
     pub(crate) fn known(&self, request: &Request) -> Option<(Arc<Known>, bool)> {
         let Request::Derivation { derivation, may_be_left } = request else { return None };
@@ -228,7 +260,7 @@ impl Deriver {
 }
 
 /// Makes room, but keeps what ran too long: it is refused, or will be. Says whether there is room now.
-fn forget(known: &mut HashMap<Vec<u8>, Option<Arc<Known>>>) -> bool {
+fn forget<K>(known: &mut HashMap<K, Option<Arc<Known>>>) -> bool {
     known.retain(|_, known| known.as_ref().is_some_and(|known| known.is_suspect()));
     known.len() < LIMIT_KNOWN
 }
@@ -284,7 +316,8 @@ mod tests {
         let shape = Shape::new([4 << 20]).expect("a shape");
         let array = Array::whole(Dtype::F64, shape, MemoryOrder::RowMajor, bytes).expect("an array");
         let call = || {
-            let inputs = (vec![array.clone()], MemoryOrder::RowMajor);
+            let (order, together) = (MemoryOrder::RowMajor, Part::Placed);
+            let inputs = Inputs { arrays: vec![array.clone()], order, together };
             let foreign = deriver.foreign(&known, &Offers::default(), &PublisherOptions::default());
             let given = (foreign.expect("nothing is needed"), Memory::default(), limit);
             let mut calls = Calls::new(pool(), (limit, limit));

@@ -26,6 +26,7 @@ use fp_proto::outcome::MemoryShortage;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
 use fp_proto::status::report::LinkStatus;
+use fp_transform::ExactMeasures;
 use fp_transport::{Arena, Link, PeerProof, Pool, PoolOptions};
 use fp_types::{Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
@@ -245,6 +246,9 @@ impl PublisherSession {
         };
         config.reserve_bytes = options.reserve_bytes;
         config.precious_first = options.precious_first;
+        if options.derivations {
+            config.measures = Arc::new(ExactMeasures);
+        }
         config.least_limit_steps = options.least_limit_steps;
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));

@@ -40,7 +40,7 @@ use fp_proto::message::ScalarValue;
 use fp_transport::HostId;
 #[cfg(feature = "ndarray")]
 use fp_types::MemoryOrder;
-use fp_types::{BlockId, Dtype, Epoch, Region, Shape, StepId};
+use fp_types::{BlockId, Dtype, Epoch, Judgement, Region, Shape, StepId};
 #[cfg(feature = "ndarray")]
 use ndarray::{ArrayD, IxDyn, ShapeBuilder as _};
 use std::sync::Arc;
@@ -190,6 +190,12 @@ impl StepReader {
     /// Whether a member of the work-sharing set had it before, and gave it back or is gone.
     pub fn is_redelivered(&self) -> bool {
         self.held.assignment.redelivered
+    }
+
+    /// Why the step is one that the subscription's condition asks for: the numbers that were measured for it, or why it was
+    /// not judged. `None` without a condition, and of one that looks at variables alone.
+    pub fn judgement(&self) -> Option<&Judgement> {
+        self.held.assignment.judgement.as_deref()
     }
 
     /// Bytes of the step over all publisher ranks, as kept.

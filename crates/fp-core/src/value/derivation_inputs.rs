@@ -4,7 +4,7 @@
 //! these lie among those of all ranks is known where a step is read. A local scalar is one row of each rank. A scalar is
 //! one number, which goes with every element.
 
-use fp_transform::{ArrayType, Derivation, DeriveError, Operation};
+use fp_transform::{Array, ArrayType, Derivation, DeriveError, Operation};
 use fp_types::{ArrayKind, Dims, Dtype, MemoryOrder, Shape, VariableDef};
 
 /// What is known of where a variable's elements lie.
@@ -32,6 +32,14 @@ impl Part {
             ArrayKind::LocalArray => Self::Rows { dim: 0 },
         }
     }
+}
+
+/// What a rank has of the variables of a derivation.
+pub(crate) struct Inputs {
+    pub(crate) arrays: Vec<Array>,
+    /// The memory order of the first that is an array.
+    pub(crate) order: MemoryOrder,
+    pub(crate) together: Part,
 }
 
 /// Variables that are not brought together.

@@ -122,7 +122,8 @@ pub(crate) fn encode(message: &Message) -> Option<MessageBytes> {
         return Some(out.written());
     }
     let Message::Assign(assignment) = message else { return None };
-    let Assignment { step, table, skipped, redelivered, values, len_bytes, queued_steps } = assignment;
+    let Assignment { step, table, skipped, redelivered, values, len_bytes, queued_steps, judgement: _ } =
+        assignment;
     if !values.is_empty() {
         return None;
     }
@@ -149,7 +150,17 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Message> {
             let (skipped, redelivered) = (input.number()?, input.flag()?);
             let values = (input.byte()? == 0).then(Vec::new)?;
             let (len_bytes, queued_steps) = (input.number()?, input.short_number()?);
-            Message::Assign(Assignment { step, table, skipped, redelivered, values, len_bytes, queued_steps })
+            let judgement = None;
+            Message::Assign(Assignment {
+                step,
+                table,
+                skipped,
+                redelivered,
+                values,
+                len_bytes,
+                queued_steps,
+                judgement,
+            })
         }
         _ => return None,
     };
@@ -230,6 +241,7 @@ mod tests {
                     values,
                     len_bytes,
                     queued_steps,
+                    judgement: None,
                 })
             },
         );

@@ -3,14 +3,14 @@
 use crate::access::Denial;
 use crate::bounds::{
     LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_ITEMS, LIMIT_NAME_BYTES,
-    LIMIT_VALUES_BYTES,
+    LIMIT_PARTS_BYTES, LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
-use crate::message::{ChangeKind, Decision, Message, NoTable, ReadyReport, ResolveQuery};
+use crate::message::{ChangeKind, Decision, MeasurePart, Message, NoTable, ReadyReport, ResolveQuery};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use crate::status::report::StatusRefusal;
-use fp_types::{LIMIT_CONDITION_BYTES, Rank};
+use fp_types::{Judgement, LIMIT_CONDITION_BYTES, Rank, Unmeasured};
 
 type Check = Result<(), &'static str>;
 
@@ -80,6 +80,17 @@ fn report(report: &ReadyReport) -> Check {
     report.changed.check(LIMIT_CHANGED_ITEMS).map_err(|_| "ready.changed")
 }
 
+fn parts(parts: &[MeasurePart]) -> Check {
+    at_most(parts.iter().map(MeasurePart::len_bytes).sum(), LIMIT_PARTS_BYTES, "ready.parts")?;
+    let bounded = |part: &MeasurePart| part.unmeasured.as_ref().is_none_or(Unmeasured::is_within_bounds);
+    let rises = parts.is_sorted_by(|one, next| one.measure < next.measure);
+    if rises && parts.iter().all(bounded) { Ok(()) } else { Err("ready.parts") }
+}
+
+fn judgement(judgement: &Judgement) -> Check {
+    if judgement.is_within_bounds() { Ok(()) } else { Err("assign.judgement") }
+}
+
 fn resolve(queries: &[ResolveQuery]) -> Check {
     at_most(queries.len(), LIMIT_ITEMS, "resolve.queries")?;
     queries.iter().try_for_each(|query| at_most(query.variable.len(), LIMIT_NAME_BYTES, "resolve.variable"))
@@ -97,6 +108,11 @@ impl Message {
             | Self::TreeHello { contact: own, .. }
             | Self::Welcome { parent: own, .. } => contact(own),
             Self::Ready { report: merged, .. } => report(merged),
+            Self::ReadyMeasured { report: merged, parts: measured, .. } => {
+                report(merged)?;
+                parts(measured)
+            }
+            Self::AssignJudged { judgement: told, .. } => judgement(told),
             Self::Log { entries, .. } => {
                 at_most(entries.len(), LIMIT_ITEMS, "log.entries")?;
                 entries.iter().try_for_each(decision)

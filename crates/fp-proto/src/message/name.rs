@@ -47,6 +47,8 @@ impl Message {
             Self::AskStatus { .. } => "AskStatus",
             Self::Status { .. } => "Status",
             Self::StatusRefused { .. } => "StatusRefused",
+            Self::ReadyMeasured { .. } => "ReadyMeasured",
+            Self::AssignJudged { .. } => "AssignJudged",
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::event::{Event, MemberEnd};
 use crate::few::Few;
 use crate::let_go::LetGo;
-use crate::message::{Assignment, Decision, MemberId, Message};
+use crate::message::{Assignment, Decision, MemberId};
 use crate::publisher::PublisherMachine;
 use crate::publisher::ledger::RESERVE;
 use crate::publisher::{drain, log};
@@ -99,8 +99,9 @@ fn hand_over(
         values: decided.values.clone(),
         len_bytes: decided.len_bytes,
         queued_steps: u32::try_from(waiting).unwrap_or(u32::MAX),
+        judgement: decided.judgement_of(subscription),
     };
-    machine.wire.send(peer, Message::Assign(assignment));
+    machine.wire.send(peer, assignment.into_message());
 }
 
 /// Who gets the next queued step, if anybody can take it.

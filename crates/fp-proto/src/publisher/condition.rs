@@ -1,15 +1,54 @@
 //! Which steps a subscription is about, where it says a condition (`docs/protocol.md`, section 7).
 
+use super::lead::{Lead, Served};
+use crate::bounds::LIMIT_PARTS_BYTES;
 use crate::config::SubscriptionSpec;
+use crate::message::MeasurePart;
 use crate::publisher::PublisherMachine;
 use crate::transition::Transition;
 use crate::wire::mutated;
-use fp_types::{StepId, StepTable, SubscriptionId};
+use fp_types::{
+    Condition, ConditionRefusal, Found, Judgement, LIMIT_REASON_BYTES, MeasureParts, Rank, StandingCondition,
+    StepId, StepTable, SubscriptionId, Unmeasured, Verdict,
+};
+use std::collections::BTreeMap;
 
-/// Whether a step of that table satisfies what the subscription says, if it says anything.
-pub(crate) fn is_met(machine: &PublisherMachine, spec: &SubscriptionSpec, table: &StepTable) -> bool {
-    let Some(condition) = &spec.when else { return true };
-    mutated!(machine.wire, ConditionIgnored) || machine.config.conditions.holds(condition, table)
+/// What was measured of a step by all ranks, finished.
+#[derive(Default)]
+pub(crate) struct Numbers(BTreeMap<String, Found>);
+
+impl Numbers {
+    pub(crate) fn of(parts: Vec<MeasurePart>, measures: &dyn MeasureParts) -> Self {
+        let finish = |MeasurePart { measure, part, unmeasured }: MeasurePart| {
+            let found = unmeasured.map_or_else(|| measures.finish(&measure, &part), Err);
+            (measure, found)
+        };
+        Self(parts.into_iter().map(finish).collect())
+    }
+}
+
+/// What is found for a subscription of a step that is decided. What is not empty is told.
+pub(crate) fn judge(
+    machine: &mut PublisherMachine,
+    subscription: SubscriptionId,
+    table: &StepTable,
+    numbers: &Numbers,
+) -> (Verdict, Judgement) {
+    let ignored = mutated!(machine.wire, ConditionIgnored);
+    let Some(condition) = machine.served(subscription).and_then(|served| served.condition.as_mut()) else {
+        return (Verdict::Met, Judgement::default());
+    };
+    let (verdict, judgement) = condition.judge(table, |measure| numbers.0.get(measure));
+    (if ignored { Verdict::Met } else { verdict }, judgement)
+}
+
+/// The same of a step for which not every rank measured: it was begun before all knew the condition, or some rank did not
+/// keep it. What the condition remembers stays as it is.
+pub(crate) fn judge_unmeasured(served: &Served, table: &StepTable) -> (Verdict, Judgement) {
+    let Some(condition) = &served.condition else { return (Verdict::Met, Judgement::default()) };
+    let reason = "not every rank knew the condition when the step began".to_owned();
+    let unmeasured: Found = Err(Unmeasured::new(Rank::LEAD, reason));
+    condition.clone().judge(table, |_| Some(&unmeasured))
 }
 
 /// A step is none that the subscription is about: nothing of it is said, and it counts as none that was missed.
@@ -18,5 +57,34 @@ pub(crate) fn unmet(machine: &mut PublisherMachine, subscription: SubscriptionId
     let skipped = u64::from(mutated!(machine.wire, IndifferentIsSkipped));
     if let Some(served) = machine.served(subscription) {
         served.skipped += served.gap_before(step) + skipped;
+    }
+}
+
+/// Whether steps can be judged by a newcomer's condition, and ranks can tell one another what is measured for it beside what
+/// is measured already.
+pub(crate) fn check(machine: &PublisherMachine, spec: &SubscriptionSpec) -> Result<(), ConditionRefusal> {
+    let Some(bytes) = &spec.when else { return Ok(()) };
+    let measures = &*machine.config.measures;
+    let condition = Condition::known(bytes, measures)?;
+    let limits = |condition: &Condition| {
+        let limit = |measure: &fp_types::Measure| {
+            let name = measure.to_string();
+            let len_bytes = name.len() + measures.limit_part_bytes(measure).max(LIMIT_REASON_BYTES);
+            (name, len_bytes)
+        };
+        condition.measures().into_iter().map(limit).collect::<BTreeMap<_, _>>()
+    };
+    let mut all = limits(&condition);
+    if all.is_empty() {
+        return Ok(());
+    }
+    let known = machine.lead.iter().flat_map(Lead::conditions).map(StandingCondition::condition);
+    known.for_each(|known| all.append(&mut limits(known)));
+    match all.values().sum::<usize>() {
+        len_bytes if len_bytes <= LIMIT_PARTS_BYTES => Ok(()),
+        len_bytes => {
+            let (len_bytes, limit_bytes) = (len_bytes as u64, LIMIT_PARTS_BYTES as u64);
+            Err(ConditionRefusal::TooManyMeasures { len_bytes, limit_bytes })
+        }
     }
 }

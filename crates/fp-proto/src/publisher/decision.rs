@@ -5,11 +5,12 @@ use crate::event::{Event, StepRejection};
 use crate::few::Few;
 use crate::message::{Decision, ReadyReport};
 use crate::publisher::PublisherMachine;
+use crate::publisher::condition::Numbers;
 use crate::publisher::ledger::{PRECIOUS, RESERVE, is_standing, takes};
 use crate::publisher::{assignment, condition, drain, log, reserve};
 use crate::transition::Transition;
 use crate::wire::mutated;
-use fp_types::{Rank, StepId, StepTable, SubscriptionId};
+use fp_types::{Judgement, Rank, StepId, StepTable, SubscriptionId, Verdict};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -53,8 +54,9 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     let earlier = mutated!(machine.wire, ConditionOfAnotherTable);
     let before = machine.lead.as_ref().filter(|_| earlier).and_then(|lead| lead.last_table.clone());
     let table = compose(machine, step, &mut report);
-    let judged = before.or_else(|| table.clone());
-    let shares = shares(machine, step, &report, table.as_ref().and(judged.as_deref()));
+    let judged = table.as_ref().and(before.as_ref().or(table.as_ref()));
+    let numbers = Numbers::of(std::mem::take(&mut report.parts), &*machine.config.measures);
+    let (shares, judgements) = shares(machine, step, &report, judged.map(|table| (&**table, &numbers)));
     let kept: Few<SubscriptionId> =
         shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
     let full = report.full;
@@ -62,7 +64,7 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     lead.next_decided = StepId(step.0 + 1);
     let id = table.as_ref().map(|table| table.id());
     if let Some(table) = table {
-        remember(machine, step, table, report, kept.clone());
+        remember(machine, step, table, report, (kept.clone(), judgements));
     }
     log::append(machine, Decision::Decided { step, table: id, kept });
     hand_out(machine, step, &shares);
@@ -95,16 +97,53 @@ fn compose(machine: &mut PublisherMachine, step: StepId, report: &mut ReadyRepor
     None
 }
 
+/// What was found for whom has a condition.
+type Judgements = Vec<(SubscriptionId, Judgement)>;
+
+/// Whom a step of that table is for. A step without a table is for nobody.
 fn shares(
+    machine: &mut PublisherMachine,
+    step: StepId,
+    report: &ReadyReport,
+    judged: Option<(&StepTable, &Numbers)>,
+) -> (Few<(SubscriptionId, Share)>, Judgements) {
+    let mut shares = shares_by_number(machine, step, report, judged.is_some());
+    let mut judgements = Vec::new();
+    // What has no table cannot be judged: it may be one that it should have had.
+    let Some((table, numbers)) = judged else { return (shares, judgements) };
+    for (id, share) in
+        shares.iter_mut().filter(|(id, share)| !is_standing(*id) && *share != Share::Indifferent)
+    {
+        let Some(served) = machine.lead.as_ref().and_then(|lead| lead.served.get(id)) else { continue };
+        if served.condition.is_none() {
+            continue;
+        }
+        // A rank that does not keep it does not measure for it either.
+        let is_measured = *share == Share::Has && served.first.is_some_and(|first| step >= first);
+        let (verdict, judgement) = match is_measured {
+            true => condition::judge(machine, *id, table, numbers),
+            false => condition::judge_unmeasured(served, table),
+        };
+        if verdict == Verdict::Unmet {
+            *share = Share::Unmet;
+        } else if !judgement.is_empty() && *share == Share::Has {
+            judgements.push((*id, judgement));
+        }
+    }
+    (shares, judgements)
+}
+
+/// The same, before anything is judged.
+fn shares_by_number(
     machine: &PublisherMachine,
     step: StepId,
     report: &ReadyReport,
-    table: Option<&StepTable>,
+    is_whole: bool,
 ) -> Few<(SubscriptionId, Share)> {
     let Some(lead) = &machine.lead else { return Few::new() };
     let any = mutated!(machine.wire, KeptByAny);
     let not_kept: BTreeSet<SubscriptionId> = report.not_kept.iter().copied().collect();
-    let kept_by_all = |id: SubscriptionId| table.is_some() && (any || !not_kept.contains(&id));
+    let kept_by_all = |id: SubscriptionId| is_whole && (any || !not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);
@@ -131,9 +170,7 @@ fn shares(
         } else {
             Share::Indifferent
         };
-        // What has no table cannot be judged: it may be one that it should have had.
-        let is_met = || table.is_none_or(|table| condition::is_met(machine, &served.spec, table));
-        shares.push((id, if share == Share::Indifferent || is_met() { share } else { Share::Unmet }));
+        shares.push((id, share));
     }
     shares
 }
@@ -143,7 +180,7 @@ fn remember(
     step: StepId,
     table: Arc<StepTable>,
     report: ReadyReport,
-    holders: Few<SubscriptionId>,
+    (holders, judgements): (Few<SubscriptionId>, Judgements),
 ) {
     let Some(lead) = &mut machine.lead else { return };
     if holders.is_empty() {
@@ -153,7 +190,14 @@ fn remember(
     machine.tables.hold(table);
     lead.steps.insert(
         step,
-        Decided { table: id, values: report.values, len_bytes: report.len_bytes, holders, retire: false },
+        Decided {
+            table: id,
+            values: report.values,
+            len_bytes: report.len_bytes,
+            holders,
+            retire: false,
+            judgements,
+        },
     );
 }
 

@@ -71,6 +71,10 @@ fn hear_relative(machine: &mut PublisherMachine, from: PeerId, role: Role, messa
         (Role::Parent, Message::TableRefused { table, reason }) => {
             tables::table_refused(machine, table, &reason)
         }
+        (Role::Child(child), Message::ReadyMeasured { step, again, mut report, parts }) => {
+            report.parts = parts;
+            ready::child_ready(machine, from, child, step, again, *report);
+        }
         (Role::Child(child), Message::Ready { step, again, report }) => {
             ready::child_ready(machine, from, child, step, again, *report)
         }

@@ -5,7 +5,9 @@ use crate::effect::PeerId;
 use crate::few;
 use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
-use fp_types::{Rank, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId};
+use fp_types::{
+    Judgement, Rank, StandingCondition, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId,
+};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -69,6 +71,8 @@ pub(crate) struct Served {
     /// Assignments so far.
     pub(crate) served: u64,
     pub(crate) removed: bool,
+    /// What it demands of steps, and what that remembers.
+    pub(crate) condition: Option<StandingCondition>,
     /// Whether its members were told that the stream is over. Nobody joins any more.
     pub(crate) ended: bool,
 }
@@ -112,12 +116,20 @@ pub(crate) struct Decided {
     pub(crate) holders: Few<SubscriptionId>,
     /// A member that is lost may still look at it, though another has it now.
     pub(crate) retire: bool,
+    /// What was found for whom has a condition.
+    pub(crate) judgements: Vec<(SubscriptionId, Judgement)>,
 }
 
 impl Decided {
     /// This subscription has it too.
     pub(crate) fn hold(&mut self, subscription: SubscriptionId) {
         few::add(&mut self.holders, subscription);
+    }
+
+    /// What was found for this subscription, if anything was measured.
+    pub(crate) fn judgement_of(&self, subscription: SubscriptionId) -> Option<Box<Judgement>> {
+        let found = self.judgements.iter().find(|(id, _)| *id == subscription);
+        found.map(|(_, judgement)| Box::new(judgement.clone()))
     }
 
     /// This subscription has it no more.
@@ -198,6 +210,11 @@ impl Lead {
     /// still come back.
     pub(crate) fn is_drained(&self, served: &Served, subscription: SubscriptionId) -> bool {
         served.queue.is_empty() && !(served.spec.redelivers() && self.held(subscription) > 0)
+    }
+
+    /// The conditions of those.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &StandingCondition> {
+        self.served.values().filter(|served| !served.removed).filter_map(|served| served.condition.as_ref())
     }
 
     /// Subscriptions that have not ended.

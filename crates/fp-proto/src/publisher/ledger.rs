@@ -6,7 +6,7 @@ use crate::few::Few;
 use crate::message::{ChangeId, ReadyReport};
 use crate::request::Request;
 use crate::time::Moment;
-use fp_types::{PutChanges, StepId, StepMap, SubscriptionId, TableId};
+use fp_types::{PutChanges, StandingCondition, StepId, StepMap, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +44,8 @@ pub(crate) struct Subscription {
     pub(crate) spec: SubscriptionSpec,
     /// What else it asks for: handed out in every step, and long where modules are among it.
     requests: Vec<Arc<Request>>,
+    /// What its condition has measured.
+    measures: Vec<Arc<str>>,
     /// Changes of selection under way: what was wanted before, oldest first.
     earlier: Vec<Earlier>,
     /// Its first step, once agreed.
@@ -65,7 +67,10 @@ pub(crate) struct Subscription {
 impl Subscription {
     pub(crate) fn new(mut spec: SubscriptionSpec, first: Option<StepId>) -> Self {
         let requests = std::mem::take(&mut spec.requests).into_iter().map(Arc::new).collect();
-        Self { spec, requests, first, ..Self::default() }
+        let condition = spec.when.as_deref().map(StandingCondition::decode);
+        let names = condition.iter().flatten().flat_map(StandingCondition::measures);
+        let measures = names.map(|name| Arc::from(name.as_str())).collect();
+        Self { spec, requests, measures, first, ..Self::default() }
     }
 
     fn flows(&self, step: StepId) -> bool {
@@ -256,6 +261,15 @@ impl Ledger {
     pub(crate) fn unjudged(&self, kept: &[SubscriptionId]) -> Few<SubscriptionId> {
         let conditional = self.subscriptions.iter().filter(|(_, known)| known.spec.when.is_some());
         conditional.map(|(&id, _)| id).filter(|id| kept.binary_search(id).is_ok()).collect()
+    }
+
+    /// What is measured for the conditions of these subscriptions, each once.
+    pub(crate) fn measures(&self, unjudged: &[SubscriptionId]) -> Vec<Arc<str>> {
+        let known = unjudged.iter().filter_map(|id| self.subscriptions.get(id));
+        let mut measures: Vec<Arc<str>> = known.flat_map(|known| &known.measures).cloned().collect();
+        measures.sort_unstable();
+        measures.dedup();
+        measures
     }
 
     /// Begins the next step for these subscriptions.

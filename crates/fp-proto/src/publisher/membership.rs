@@ -8,10 +8,10 @@ use crate::few::Few;
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart};
 use crate::publisher::{Phase, PublisherMachine};
-use crate::publisher::{assignment, drain, log};
+use crate::publisher::{assignment, condition, drain, log};
 use crate::transition::Transition;
 use crate::wire::{Role, mutated};
-use fp_types::{Epoch, Rank, StepId, SubscriptionId};
+use fp_types::{Epoch, Rank, StandingCondition, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -160,7 +160,9 @@ fn served_from((epoch, first_step): (Epoch, Option<StepId>), ask: &Ask) -> Serve
     Served { lowest, continues, ..Served::default() }
 }
 
-fn new_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId, served: Served) {
+fn new_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId, mut served: Served) {
+    let condition = served.spec.when.as_deref().map(StandingCondition::decode);
+    served.condition = condition.and_then(Result::ok);
     let Some(lead) = &mut machine.lead else { return };
     lead.next_subscription += 1;
     let spec = served.spec.clone();
@@ -345,9 +347,7 @@ fn allow(machine: &PublisherMachine, spec: &mut SubscriptionSpec) {
 }
 
 fn check_spec(machine: &PublisherMachine, spec: &SubscriptionSpec, credit: u64) -> Result<(), RefusalReason> {
-    if let Some(condition) = &spec.when {
-        machine.config.conditions.check(condition).map_err(RefusalReason::Condition)?;
-    }
+    condition::check(machine, spec).map_err(RefusalReason::Condition)?;
     let sorted = match &spec.variables {
         VariableSet::All => true,
         VariableSet::Named(names) => names.windows(2).all(|pair| pair[0] < pair[1]),

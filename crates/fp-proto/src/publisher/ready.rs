@@ -9,7 +9,7 @@ use super::ledger::Stage;
 use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::fragment;
-use crate::message::{Decision, Message, ReadyReport};
+use crate::message::{Decision, MeasurePart, Message, ReadyReport};
 use crate::outcome::LossReason;
 use crate::publisher::repeats::Repeats;
 use crate::publisher::{decision, drain, log, loss, steps};
@@ -17,7 +17,7 @@ use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
 use crate::wire::mutated;
-use fp_types::{PutChanges, Rank, RankRange, StepId};
+use fp_types::{MeasureParts, PutChanges, Rank, RankRange, StepId, Unmeasured};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub(crate) struct Merging {
     told: Repeats,
     /// What each child told lately.
     heard: BTreeMap<Rank, Repeats>,
+    /// For the mutation `PartOfOlderStep`.
+    older: Vec<MeasurePart>,
 }
 
 impl Merging {
@@ -54,7 +56,7 @@ impl Merging {
 }
 
 /// Merges the report of a subtree into another; the order of arrival does not matter.
-pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
+pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport, measures: &dyn MeasureParts) {
     into.abandoned = match (into.abandoned, from.abandoned) {
         (Some(one), Some(other)) => Some(one.min(other)),
         (one, other) => one.or(other),
@@ -72,6 +74,38 @@ pub(crate) fn merge(into: &mut ReadyReport, from: ReadyReport) {
     }
     into.len_bytes = into.len_bytes.saturating_add(from.len_bytes);
     into.full |= from.full;
+    if !from.parts.is_empty() {
+        merge_parts(&mut into.parts, from.parts, measures);
+    }
+}
+
+/// Brings together what two subtrees measured. What one of them did not measure is not measured.
+fn merge_parts(into: &mut Vec<MeasurePart>, from: Vec<MeasurePart>, measures: &dyn MeasureParts) {
+    for part in from {
+        match into.binary_search_by(|known| known.measure.cmp(&part.measure)) {
+            Ok(at) => merge_part(&mut into[at], part, measures),
+            Err(at) => into.insert(at, part),
+        }
+    }
+}
+
+fn merge_part(known: &mut MeasurePart, other: MeasurePart, measures: &dyn MeasureParts) {
+    known.unmeasured = match (known.unmeasured.take(), other.unmeasured) {
+        (Some(one), Some(other)) => Some(if other.rank < one.rank { other } else { one }),
+        (one, other) => one.or(other),
+    };
+    if known.unmeasured.is_none() {
+        match measures.merge(&known.measure, &known.part, &other.part) {
+            Some(part) => known.part = part,
+            None => {
+                let reason = format!("what ranks measured of {} is not of one array", known.measure);
+                known.unmeasured = Some(Unmeasured::new(Rank::LEAD, reason));
+            }
+        }
+    }
+    if known.unmeasured.is_some() {
+        known.part.clear();
+    }
 }
 
 /// Reports the ended steps of this rank that may be reported now, in order.
@@ -88,7 +122,7 @@ pub(crate) fn send_ready(machine: &mut PublisherMachine) {
             let partial = machine.merging.entry(step, machine.wire.now);
             partial.own = true;
             let others = std::mem::replace(&mut partial.report, report);
-            merge(&mut partial.report, others);
+            merge(&mut partial.report, others, &*machine.config.measures);
             merged(machine, step);
         }
     }
@@ -123,6 +157,9 @@ fn take_report(machine: &mut PublisherMachine, step: StepId) -> Option<ReadyRepo
     local.pending.clear();
     let mut report = std::mem::take(&mut local.report);
     let put = local.put.take().filter(|put| !put.is_empty());
+    if mutated!(machine.wire, PartOfOlderStep) {
+        std::mem::swap(&mut report.parts, &mut machine.merging.older);
+    }
     if machine.last_reported.is_some() && mutated!(machine.wire, StaleContribution) {
         return Some(report);
     }
@@ -171,7 +208,11 @@ pub(crate) fn child_ready(
     }
     let partial = machine.merging.entry(step, machine.wire.now);
     partial.children.insert(child);
-    merge(&mut partial.report, report);
+    let twice = mutated!(machine.wire, PartMergedTwice).then(|| report.parts.clone());
+    merge(&mut partial.report, report, &*machine.config.measures);
+    twice
+        .into_iter()
+        .for_each(|parts| merge_parts(&mut partial.report.parts, parts, &*machine.config.measures));
     merged(machine, step);
 }
 
@@ -229,9 +270,13 @@ fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyR
         loss::lost_from_below(machine, rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
     } else {
         let again = say_again(machine, &mut report);
-        machine
-            .cohort
-            .tell_parent(&mut machine.wire, Message::Ready { step, again, report: Box::new(report) });
+        let parts = std::mem::take(&mut report.parts);
+        let report = Box::new(report);
+        let message = match parts.is_empty() {
+            true => Message::Ready { step, again, report },
+            false => Message::ReadyMeasured { step, again, report, parts },
+        };
+        machine.cohort.tell_parent(&mut machine.wire, message);
     }
 }
 

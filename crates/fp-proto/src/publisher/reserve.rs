@@ -7,7 +7,7 @@ use crate::publisher::ledger::{PRECIOUS, RESERVE};
 use crate::publisher::{assignment, condition, log, membership};
 use crate::transition::Transition;
 use crate::wire::mutated;
-use fp_types::{StepId, SubscriptionId};
+use fp_types::{Judgement, StepId, SubscriptionId, Verdict};
 use smallvec::smallvec;
 use std::collections::BTreeSet;
 
@@ -16,6 +16,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Past {
     /// What it gets, in order.
     pub(crate) given: Vec<StepId>,
+    /// What is told of why it gets each of these.
+    judgements: Vec<Judgement>,
     /// What it would get, were it about such steps.
     unmet: Vec<StepId>,
     /// From here on the reserve's undecided steps are its too.
@@ -62,12 +64,19 @@ pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: Subscription
     if precious && wanted && !steps.contains(&first_of_all) {
         steps.insert(0, first_of_all);
     }
-    let is_met = |step: &StepId| {
-        let table = lead.steps.get(step).and_then(|decided| machine.tables.find(decided.table));
-        table.is_none_or(|table| condition::is_met(machine, &served.spec, &table))
-    };
-    let (given, unmet) = steps.into_iter().partition(is_met);
-    Past { given, unmet, from }
+    let (mut given, mut unmet, mut judgements) = (Vec::new(), Vec::new(), Vec::new());
+    for step in steps {
+        let table = lead.steps.get(&step).and_then(|decided| machine.tables.find(decided.table));
+        let judged = table.map(|table| condition::judge_unmeasured(served, &table));
+        match judged {
+            Some((Verdict::Unmet, _)) => unmet.push(step),
+            judged => {
+                given.push(step);
+                judgements.push(judged.map(|(_, judgement)| judgement).unwrap_or_default());
+            }
+        }
+    }
+    Past { given, judgements, unmet, from }
 }
 
 /// A new subscription's first step is agreed: it is told, and what it gets of the past is queued.
@@ -107,6 +116,9 @@ pub(crate) fn admit(
         served.queue.push_back(super::lead::Queued { step, skipped, redelivered: false });
         if let Some(decided) = lead.steps.get_mut(&step) {
             decided.hold(subscription);
+            let at = past.given.binary_search(&step).ok();
+            let judgement = at.and_then(|at| past.judgements.get(at)).filter(|told| !told.is_empty());
+            decided.judgements.extend(judgement.map(|told| (subscription, told.clone())));
         }
     }
     served.skipped = skipped;

@@ -7,7 +7,7 @@ use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::few::Few;
 use crate::fragment;
-use crate::message::{Message, ReadyReport, ScalarValue};
+use crate::message::{MeasurePart, Message, ReadyReport, ScalarValue};
 use crate::publisher::{change, membership, status};
 use crate::time::Moment;
 use crate::transition::Transition;
@@ -131,6 +131,20 @@ impl PublisherMachine {
         Ok(())
     }
 
+    /// Says what this rank measured of the open step, as `BegunStep::measures` asked: of each of them a part, or why there
+    /// is none. Of what this rank put nothing of there is nothing to say.
+    ///
+    /// # Errors
+    /// If the step is not open or the stream is lost.
+    pub fn measured(&mut self, step: StepId, mut parts: Vec<MeasurePart>) -> Result<(), CommandError> {
+        check_open(self, step)?;
+        parts.sort_unstable_by(|one, other| one.measure.cmp(&other.measure));
+        if let Some(local) = self.ledger.steps.get_mut(&step) {
+            local.report.parts = parts;
+        }
+        Ok(())
+    }
+
     /// Gives the open step up: nobody gets it.
     ///
     /// # Errors
@@ -230,7 +244,8 @@ fn start_step(
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
     let (unjudged, requests) = (machine.ledger.unjudged(&kept), machine.ledger.requests(&kept));
     let step = machine.ledger.begin(machine.wire.now, kept.clone(), not_kept, machine.changes.pending());
-    BegunStep { step, kept, unjudged, requests }
+    let measures = machine.ledger.measures(&unjudged);
+    BegunStep { step, kept, unjudged, requests, measures }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {

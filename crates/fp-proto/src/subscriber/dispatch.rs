@@ -26,10 +26,15 @@ pub(crate) fn dispatch(machine: &mut SubscriberMachine, from: PeerId, role: Role
             | Message::AwaitingRestart { .. }
             | Message::StreamEnd { .. }
             | Message::Assign(_)
+            | Message::AssignJudged { .. }
             | Message::Reselected { .. },
         ) if machine.cohort_is_lost => {}
         (Role::Parent | Role::Publisher, Message::Assign(assignment)) => {
             stream::assigned(machine, from, assignment)
+        }
+        (Role::Parent | Role::Publisher, Message::AssignJudged { mut assignment, judgement }) => {
+            assignment.judgement = Some(judgement);
+            stream::assigned(machine, from, *assignment)
         }
         (Role::Parent | Role::Publisher, Message::Reselected { first, spec }) => {
             stream::reselected(machine, first, spec)

@@ -147,7 +147,7 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
         machine.misbehaved(from, Misbehaviour::OutOfOrder("Assign"));
         return;
     }
-    machine.cohort.tell_children(&mut machine.wire, || Message::Assign(assignment.clone()));
+    machine.cohort.tell_children(&mut machine.wire, || assignment.clone().into_message());
     // Those that have left hear of it all the same, and let go of it at once.
     let children = machine.cohort.children().map(|(rank, _)| rank);
     let children = children.filter(|rank| !machine.left.contains(rank)).collect();

@@ -164,9 +164,10 @@ fn what_cannot_be_judged_is_refused_by_name() {
         };
         refusal.to_string()
     };
-    assert_eq!(
-        refused(b"\x01\x05above\x01\x00T"),
-        "the publisher cannot judge by above(...): it knows has(variable)"
+    let unknown = refused(b"\x01\x05above\x01\x00T");
+    assert!(
+        unknown.starts_with("the publisher cannot judge by above(...): it knows has(variable), "),
+        "{unknown}"
     );
     assert_eq!(
         refused(b"\x02"),

@@ -132,6 +132,7 @@ fn a_publisher_that_breaks_the_protocol_is_blamed_by_its_subscriber() {
             values: Vec::new(),
             len_bytes: 0,
             queued_steps: 0,
+            judgement: None,
         })
     };
     let blame = |messages: Vec<Message>| {

@@ -240,6 +240,7 @@ impl Subscribers {
             values: Vec::new(),
             len_bytes: 0,
             queued_steps: 0,
+            judgement: None,
         };
         self.lead.handle_message(now, publisher, Message::Assign(assignment));
         self.lead.next_step(now);

@@ -7,6 +7,7 @@ mod gathered;
 mod insiders;
 mod losses;
 mod machines;
+mod measured;
 mod meeting;
 mod middle_rank;
 mod refused;

@@ -318,6 +318,7 @@ fn a_subscriber_tells_how_many_steps_wait_and_are_held() {
             values: Vec::new(),
             len_bytes: 0,
             queued_steps: 0,
+            judgement: None,
         })
     };
     subscribers.hear(START, publisher, vec![assign(4), assign(5), assign(8)]);

@@ -44,6 +44,30 @@ impl LayoutHabit {
     }
 }
 
+/// What a subscription demands of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Demand {
+    /// That some rank puts this variable.
+    Has(&'static str),
+    /// That what ranks measure is more than so much together.
+    SumAbove(u64),
+}
+
+impl Demand {
+    /// The condition, as it is written.
+    pub(crate) fn text(self) -> String {
+        match self {
+            Self::Has(variable) => format!("has({variable})"),
+            Self::SumAbove(threshold) => format!("{MEASURE} > {threshold}"),
+        }
+    }
+}
+
+/// What is measured.
+pub(crate) const MEASURE: &str = "sum(counters)";
+/// What a rank measures is less.
+pub(crate) const MEASURED_BELOW: u64 = 1000;
+
 /// The contents of one publisher cohort's stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Content {
@@ -108,6 +132,39 @@ impl Content {
             LayoutHabit::OneEvery(_) => 0,
             LayoutHabit::InTurn(layouts) => step % layouts,
             LayoutHabit::ComesBack => step * (step % 2),
+        }
+    }
+
+    /// What a rank measures in this step; nothing where it has no element, and an error where it could not measure.
+    pub(crate) fn measured(&self, step: u64, rank: u32) -> Option<Result<u64, ()>> {
+        let drawn = self.local_value("measured", step, rank, 0);
+        match drawn % 20 {
+            0 => Some(Err(())),
+            1..4 => None,
+            _ => Some(Ok(mix(drawn) % MEASURED_BELOW)),
+        }
+    }
+
+    /// What all ranks measure together: no number without any element, and no sum where one could not measure.
+    pub(crate) fn sum(&self, step: u64) -> Result<Option<u64>, u32> {
+        let mut sum = None;
+        for rank in 0..self.size {
+            match self.measured(step, rank) {
+                Some(Ok(measured)) => sum = Some(sum.unwrap_or(0) + measured),
+                Some(Err(())) => return Err(rank),
+                None => {}
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Whether the step is as demanded, or it is not known whether it is.
+    pub(crate) fn is_as(&self, step: u64, demand: Demand) -> bool {
+        match demand {
+            Demand::Has(variable) => self.has(step, variable),
+            Demand::SumAbove(threshold) => {
+                self.sum(step).map_or(true, |sum| sum.is_some_and(|sum| sum > threshold))
+            }
         }
     }
 

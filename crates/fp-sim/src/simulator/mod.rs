@@ -9,6 +9,7 @@ mod data_message;
 mod falsification;
 mod layouts;
 mod machine;
+mod measuring;
 mod names;
 mod network;
 mod oracle;

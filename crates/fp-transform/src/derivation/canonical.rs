@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use fp_types::{Dims, Dtype, MemoryOrder, SelectionExpression};
+use fp_types::{Comparison, Dims, Dtype, MemoryOrder, SelectionExpression};
 
 use super::Derivation;
 use crate::compression::Compression;
 use crate::error::DeriveError;
 use crate::limits::{MAX_INPUTS, MAX_OPERATIONS};
-use crate::operation::{Bins, Comparison, Extreme, ModuleCall, Operation, Reduction, Relation};
+use crate::operation::{Bins, Extreme, ModuleCall, Operation, Reduction, Relation};
 use crate::policy::ModuleHash;
 
 /// The longest encoding.

@@ -8,6 +8,7 @@ mod plan;
 mod text;
 
 pub use canonical::{DerivationDecodeError, DerivationId, MAX_DERIVATION_BYTES};
+pub(crate) use partial::Content;
 pub use partial::{Partial, PartialError};
 pub use plan::{DerivationPlan, Derived};
 pub use text::{ParseDerivationError, ParseFault};

@@ -11,11 +11,12 @@ use crate::placing::Placing;
 #[derive(Clone, Debug)]
 pub struct Partial {
     pub(super) of: DerivationId,
-    pub(super) content: Content,
+    pub(crate) content: Content,
 }
 
+/// The part itself.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(crate) enum Content {
     Statistic(Box<Statistic>),
     Cells(Cells),
     Found(Found),

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use fp_types::{Dims, Dtype, MemoryOrder};
+use fp_types::{Comparison, Dims, Dtype, MemoryOrder};
 
 use super::Derivation;
 use crate::compression::Compression;
 use crate::error::DeriveError;
-use crate::operation::{Bins, Comparison, Extreme, ModuleCall, Operation, Reduction, Relation};
+use crate::operation::{Bins, Extreme, ModuleCall, Operation, Reduction, Relation};
 
 /// Why a text is no derivation, and where.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

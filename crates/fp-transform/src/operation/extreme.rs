@@ -2,11 +2,11 @@
 
 use fp_types::{Dtype, MemoryOrder, Region, Shape};
 
-use super::Extreme;
+use super::{Extreme, extreme};
 use crate::block::Array;
 use crate::error::DeriveError;
 use crate::memory::Memory;
-use crate::numbers::{Scalar, for_each_strip};
+use crate::numbers::{Scalar, Strip, for_each_strip};
 use crate::placing::Placing;
 use crate::walk::for_each_row;
 
@@ -26,7 +26,7 @@ pub(crate) fn locate(extreme: Extreme, input: &Array, memory: &Memory) -> Result
         for_each_row(&block, block.region(), |start, row| {
             let Some(mut place) = whole.linear_offset(start, MemoryOrder::RowMajor) else { return };
             for_each_strip(block.dtype(), row, |strip| {
-                (0..strip.len()).for_each(|at| located.add(strip.scalar(at), place + at as u64));
+                located.add_strip(&strip, place);
                 place += strip.len() as u64;
             });
         });
@@ -35,10 +35,28 @@ pub(crate) fn locate(extreme: Extreme, input: &Array, memory: &Memory) -> Result
 }
 
 impl Located {
-    /// NaN counts as more extreme than every number, as `min` and `max` of it are NaN.
-    #[inline]
-    fn add(&mut self, number: Scalar, place: u64) {
-        let is_better = match self.found {
+    /// The extreme of a strip is found first, and its place only where it counts.
+    fn add_strip(&mut self, strip: &Strip<'_>, first: u64) {
+        let Some(best) = extreme(None, strip, self.extreme == Extreme::Greatest) else { return };
+        if !self.is_better(best, first) {
+            return;
+        }
+        let is_best = |at: &usize| {
+            let number = strip.scalar(*at);
+            number.is_nan() == best.is_nan() && (best.is_nan() || number.compare(best).is_eq())
+        };
+        let at = (0..strip.len()).find(is_best).unwrap_or_default();
+        self.add(best, first + at as u64);
+    }
+
+    /// The extreme and its place, if there was any element.
+    pub(crate) fn found(&self) -> Option<(Scalar, u64)> {
+        self.found
+    }
+
+    /// Whether a number at that place is more extreme than what was found, or as extreme and before it.
+    fn is_better(&self, number: Scalar, place: u64) -> bool {
+        match self.found {
             None => true,
             Some((found, _)) if found.is_nan() && !number.is_nan() => false,
             Some((found, at)) if found.is_nan() => place < at,
@@ -48,8 +66,13 @@ impl Located {
                 let order = if self.extreme == Extreme::Greatest { order } else { order.reverse() };
                 order.is_gt() || (order.is_eq() && place < at)
             }
-        };
-        if is_better {
+        }
+    }
+
+    /// NaN counts as more extreme than every number, as `min` and `max` of it are NaN.
+    #[inline]
+    fn add(&mut self, number: Scalar, place: u64) {
+        if self.is_better(number, place) {
             // One of the many that stand for NaN, whatever was put.
             let number = if number.is_nan() { Scalar::Real(f64::NAN) } else { number };
             self.found = Some((number, place));

@@ -22,14 +22,14 @@ pub use histogram::Bins;
 pub(crate) use histogram::Counts;
 pub(crate) use local::{cast, taken};
 pub(crate) use points::{Found, find};
-pub(crate) use reduction::{Statistic, reduce};
+pub(crate) use reduction::{Statistic, extreme, reduce};
 pub(crate) use relation::{Related, relate};
 
 use std::fmt;
 
 use fp_types::{
-    Dims, Dtype, MemoryOrder, Position, Region, Selection, SelectionError, SelectionExpression, Shape, Slice,
-    StridedRegion,
+    Comparison, Dims, Dtype, MemoryOrder, Position, Region, Selection, SelectionError, SelectionExpression,
+    Shape, Slice, StridedRegion,
 };
 
 use crate::alignment::lead;
@@ -154,44 +154,6 @@ pub enum Relation {
         /// Those of the second. There are at most [`MAX_BINS`] counts in all.
         second: Bins,
     },
-}
-
-/// How an element compares with a threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-}
-
-impl Comparison {
-    /// All four.
-    pub const ALL: [Self; 4] = [Self::Above, Self::AtLeast, Self::Below, Self::AtMost];
-
-    /// How it is written.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Self::Above => ">",
-            Self::AtLeast => ">=",
-            Self::Below => "<",
-            Self::AtMost => "<=",
-        }
-    }
-
-    /// Whether a number compares so with the threshold; NaN never does.
-    pub fn holds(self, number: f64, threshold: f64) -> bool {
-        match self {
-            Self::Above => number > threshold,
-            Self::AtLeast => number >= threshold,
-            Self::Below => number < threshold,
-            Self::AtMost => number <= threshold,
-        }
-    }
 }
 
 /// One array that a derivation gives, as far as it is known before any element is.

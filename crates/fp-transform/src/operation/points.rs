@@ -1,8 +1,7 @@
 //! Elements that compare with a threshold, as a sparse array: global index and value.
 
-use fp_types::{MemoryOrder, Region, Shape};
+use fp_types::{Comparison, MemoryOrder, Region, Shape};
 
-use super::Comparison;
 use crate::block::Array;
 use crate::error::DeriveError;
 use crate::memory::Memory;

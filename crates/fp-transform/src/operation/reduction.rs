@@ -1,8 +1,8 @@
 //! Least, greatest, sum, mean, variance: of parts of an array, merged without rounding.
 
-use fp_types::Dtype;
+use fp_types::{Comparison, Dtype};
 
-use super::{Comparison, Counts, Reduction};
+use super::{Counts, Reduction};
 use crate::block::Array;
 use crate::error::DeriveError;
 use crate::exact::{ExactSquares, ExactSum, variance};
@@ -192,7 +192,7 @@ fn add_sum(sum: &mut ExactSum, strip: &Strip<'_>) -> u64 {
 }
 
 /// The extreme of what was found and of a strip.
-fn extreme(found: Option<Scalar>, strip: &Strip<'_>, greatest: bool) -> Option<Scalar> {
+pub(crate) fn extreme(found: Option<Scalar>, strip: &Strip<'_>, greatest: bool) -> Option<Scalar> {
     let of_strip = match strip {
         Strip::Signed(all) => pick(all, i64::cmp, greatest).map(Scalar::Signed),
         Strip::Unsigned(all) => pick(all, u64::cmp, greatest).map(Scalar::Unsigned),

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Bins, Comparison, Reduction, Relation};
+use fp_types::Comparison;
+
+use super::{Bins, Reduction, Relation};
 
 impl fmt::Display for Reduction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::parse::{ParseConditionError, is_word_character};
 use super::{Condition, LIMIT_WORD_BYTES, WORDS};
 use crate::name::validate_name;
 
@@ -10,6 +11,8 @@ pub const LIMIT_CONDITION_BYTES: usize = 4096;
 
 /// The first byte. Another one means that what follows is laid out otherwise.
 const VERSION: u8 = 1;
+/// The word before the text of what is more than one word.
+const FORMULA: &str = "formula";
 
 /// Why bytes are no condition to whoever is to judge by them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, thiserror::Error)]
@@ -33,13 +36,29 @@ pub enum ConditionRefusal {
     /// They are not laid out as a condition is, or no variable can be called as they say.
     #[error("the publisher cannot read the bytes of the condition")]
     Malformed,
+    /// With what other subscriptions have measured it is more than ranks tell one another of a step.
+    #[error(
+        "what subscriptions have measured may take {limit_bytes} bytes in each step, and with this condition it would \
+         take {len_bytes}: measure less, or what others measure already"
+    )]
+    TooManyMeasures {
+        /// What it would take at most.
+        len_bytes: u64,
+        /// What it may take.
+        limit_bytes: u64,
+    },
 }
 
 impl ConditionRefusal {
+    /// The refusal of a word.
+    pub(super) fn unknown(word: &str) -> Self {
+        Self::UnknownWord { word: word.to_owned(), known: WORDS.map(str::to_owned).to_vec() }
+    }
+
     /// Whether no text in it is longer, and no list, than one that this crate writes may be.
     pub fn is_within_bounds(&self) -> bool {
         match self {
-            Self::Version { .. } | Self::Malformed => true,
+            Self::Version { .. } | Self::Malformed | Self::TooManyMeasures { .. } => true,
             Self::UnknownWord { word, known } => {
                 let each = |text: &String| text.len() <= 2 * LIMIT_WORD_BYTES;
                 word.len() <= LIMIT_WORD_BYTES && known.len() <= 64 && known.iter().all(each)
@@ -50,14 +69,16 @@ impl ConditionRefusal {
 
 impl Condition {
     /// The bytes: version, length of the word, word, length of its arguments (two bytes, little-endian), arguments.
+    /// What is more than `has` is spelled as its text, behind the word `formula`.
     pub fn encode(&self) -> Vec<u8> {
         let (word, arguments) = match self {
-            Self::Has { variable } => ("has", variable.as_bytes()),
+            Self::Has { variable } => ("has", variable.clone()),
+            formula => (FORMULA, formula.to_string()),
         };
         let mut bytes = vec![VERSION, word.len() as u8];
         bytes.extend_from_slice(word.as_bytes());
         bytes.extend_from_slice(&(arguments.len() as u16).to_le_bytes());
-        bytes.extend_from_slice(arguments);
+        bytes.extend_from_slice(arguments.as_bytes());
         bytes
     }
 
@@ -70,10 +91,18 @@ impl Condition {
                 validate_name(variable).map_err(|_| ConditionRefusal::Malformed)?;
                 Ok(Self::Has { variable: variable.to_owned() })
             }
-            other => {
-                let known = WORDS.map(str::to_owned).to_vec();
-                Err(ConditionRefusal::UnknownWord { word: other.to_owned(), known })
+            FORMULA => {
+                let text = std::str::from_utf8(arguments).map_err(|_| ConditionRefusal::Malformed)?;
+                let condition = text.parse::<Self>().map_err(|error| match error {
+                    ParseConditionError::Word { word, .. } if word.len() <= LIMIT_WORD_BYTES => {
+                        ConditionRefusal::unknown(&word)
+                    }
+                    _ => ConditionRefusal::Malformed,
+                })?;
+                let is_canonical = condition.encode() == bytes;
+                is_canonical.then_some(condition).ok_or(ConditionRefusal::Malformed)
             }
+            other => Err(ConditionRefusal::unknown(other)),
         }
     }
 }
@@ -99,11 +128,6 @@ fn split(bytes: &[u8]) -> Result<(&str, &[u8]), ConditionRefusal> {
     Ok((word, arguments))
 }
 
-/// Whether words may have this character.
-pub(super) fn is_word_character(character: char) -> bool {
-    character.is_ascii_lowercase() || character == '_'
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,6 +137,9 @@ mod tests {
         let condition = Condition::Has { variable: "particles".to_owned() };
         assert_eq!(condition.encode(), b"\x01\x03has\x09\x00particles");
         assert_eq!(Condition::decode(&condition.encode()), Ok(condition));
+        let formula: Condition = "rises(max(T[0:3]) > 9)".parse().unwrap();
+        assert_eq!(formula.encode(), b"\x01\x07formula\x18\x00rises(max(T[0:3]) > 9.0)");
+        assert_eq!(Condition::decode(&formula.encode()), Ok(formula));
     }
 
     #[test]
@@ -121,7 +148,12 @@ mod tests {
         let refused = |bytes: &[u8]| Condition::decode(bytes).expect_err("refused");
         let above = ConditionRefusal::UnknownWord { word: "above".to_owned(), known: known() };
         assert_eq!(refused(b"\x01\x05above\x02\x00\xff\xff"), above);
-        assert_eq!(above.to_string(), "the publisher cannot judge by above(...): it knows has(variable)");
+        assert!(
+            above
+                .to_string()
+                .starts_with("the publisher cannot judge by above(...): it knows has(variable), min")
+        );
+        assert_eq!(refused(b"\x01\x07formula\x0e\x00above(T) > 1.0"), above);
         assert_eq!(refused(b"\x02"), ConditionRefusal::Version { version: 2, known: 1 });
         assert!(above.is_within_bounds());
         let endless = ConditionRefusal::UnknownWord { word: "a".repeat(33), known: known() };
@@ -131,7 +163,7 @@ mod tests {
     #[test]
     fn malformed_bytes_are_refused() {
         let long = [b"\x01\x03has\xff\x0f".as_slice(), &[b'n'; 4095]].concat();
-        let cases: [&[u8]; 10] = [
+        let cases: [&[u8]; 13] = [
             b"",
             b"\x01",
             b"\x01\x03ha",
@@ -142,6 +174,9 @@ mod tests {
             b"\x01\x03has\x03\x00a[0",
             b"\x01\x03HAS\x01\x00n",
             &long,
+            b"\x01\x07formula\x06\x00has(T)",
+            b"\x01\x07formula\x08\x00max(T)>1",
+            b"\x01\x07formula\x01\x00(",
         ];
         for bytes in cases {
             assert_eq!(Condition::decode(bytes), Err(ConditionRefusal::Malformed), "{bytes:?}");

@@ -1,23 +1,64 @@
-//! What a subscription demands of a step before it gets it: words over the step's table, as text and as bytes.
+//! What a subscription demands of a step before it gets it, as a value, as text and as bytes.
 //!
-//! A condition is a word with arguments in brackets, as `has(particles)`. Its bytes spell the word. So whoever does not
-//! know it can still say which one it was.
+//! A condition looks at what a step has, as `has(particles)`, and at numbers that are made of its arrays, as
+//! `max(T[0:64, :]) > 9`. Who makes these numbers is not known here: [`MeasureParts`] stands for it.
 
 mod canonical;
+mod comparison;
 mod judge;
-mod text;
+mod judgement;
+mod measure;
+mod parse;
+mod parts;
+mod written;
 
 pub use canonical::{ConditionRefusal, LIMIT_CONDITION_BYTES};
-pub use judge::{ConditionJudge, TableConditions};
-pub use text::ParseConditionError;
+pub use comparison::Comparison;
+pub use judge::{Found, StandingCondition, Verdict};
+pub use judgement::{Judgement, LIMIT_REASON_BYTES, Measured, MeasuredNumber, Unmeasured};
+pub use measure::{Measure, Statistic};
+pub use parse::ParseConditionError;
+pub use parts::{MeasureParts, NoMeasures};
+
+use crate::attribute::Real;
 
 /// The longest word, in bytes.
 const LIMIT_WORD_BYTES: usize = 32;
+/// How deep conditions lie in one another at most.
+const LIMIT_DEPTH: usize = 32;
+/// How many measures one condition has at most.
+const LIMIT_MEASURES: usize = 64;
+/// How far back `held` looks, in steps.
+pub(crate) const LIMIT_HELD_STEPS: u8 = 64;
 
 /// The words that there are, as they are written.
-const WORDS: [&str; 1] = ["has(variable)"];
+const WORDS: [&str; 12] = [
+    "has(variable)",
+    "min(variable)",
+    "max(variable)",
+    "sum(variable)",
+    "mean(variable)",
+    "variance(variable)",
+    "count(variable > number)",
+    "any(variable > number)",
+    "all(variable > number)",
+    "rises(condition)",
+    "hysteresis(condition, condition)",
+    "held(condition, steps, steps)",
+];
 
 /// What a step must be like.
+///
+/// Written as `max(T[0:64, :]) > 9 and not has(particles)`. `not` binds more than `and`, and `and` more than `or`. A
+/// comparison with NaN does not hold, and neither does one of an array that no rank put in the step.
+///
+/// ```
+/// use fp_types::Condition;
+///
+/// let condition: Condition = "rises(max(T[0:64, :]) > 9 or any(p < 0))".parse()?;
+/// assert_eq!(condition.to_string(), "rises(max(T[0:64, :]) > 9.0 or any(p < 0.0))");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// `has(particles)`: some rank put that variable in the step, be it without an element.
@@ -25,4 +66,112 @@ pub enum Condition {
         /// The variable's name.
         variable: String,
     },
+    /// `max(T) > 9`, or `change(max(T)) > 9`.
+    Compare {
+        /// What is compared.
+        quantity: Quantity,
+        /// How it compares.
+        comparison: Comparison,
+        /// With what: no NaN.
+        threshold: Real,
+    },
+    /// `any(T > 9)`, `all(T > 9)`: a measure that is a truth value.
+    Measured(Measure),
+    /// `not C`.
+    Not(Box<Condition>),
+    /// `C and D`: two or more.
+    And(Vec<Condition>),
+    /// `C or D`: two or more.
+    Or(Vec<Condition>),
+    /// `rises(C)`: it holds, and did not in the step that was judged before. In the first step it is enough that it holds.
+    Rises(Box<Condition>),
+    /// `hysteresis(C, D)`: from a step on in which `C` holds, until one in which `D` does. Where both do, `C` counts.
+    Hysteresis {
+        /// What begins it.
+        on: Box<Condition>,
+        /// What ends it.
+        off: Box<Condition>,
+    },
+    /// `held(C, 3, 5)`: it held in so many of the last so many steps, this one among them.
+    Held {
+        /// What is to hold.
+        condition: Box<Condition>,
+        /// In how many of them: at least 1.
+        count: u8,
+        /// Of how many steps: at least `count`, and at most 64.
+        of: u8,
+    },
+}
+
+/// What is compared with a number.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// `max(T)`: a measure of the step.
+    Of(Measure),
+    /// `change(max(T))`: how much more it is than in the step that was measured before. There is none in the first.
+    ChangeOf(Measure),
+}
+
+impl Quantity {
+    /// The measure.
+    pub fn measure(&self) -> &Measure {
+        match self {
+            Self::Of(measure) | Self::ChangeOf(measure) => measure,
+        }
+    }
+}
+
+impl Condition {
+    /// The conditions directly within it.
+    fn parts(&self) -> Vec<&Condition> {
+        match self {
+            Self::Has { .. } | Self::Compare { .. } | Self::Measured(_) => Vec::new(),
+            Self::Not(part) | Self::Rises(part) | Self::Held { condition: part, .. } => vec![part],
+            Self::And(parts) | Self::Or(parts) => parts.iter().collect(),
+            Self::Hysteresis { on, off } => vec![on, off],
+        }
+    }
+
+    /// What is measured for it, each once, in the order of its text.
+    pub fn measures(&self) -> Vec<&Measure> {
+        let mut found = Vec::new();
+        self.note_measures(&mut found);
+        found
+    }
+
+    fn note_measures<'c>(&'c self, found: &mut Vec<&'c Measure>) {
+        let own = match self {
+            Self::Compare { quantity, .. } => Some(quantity.measure()),
+            Self::Measured(measure) => Some(measure),
+            _ => None,
+        };
+        found.extend(own.filter(|own| !found.contains(own)));
+        self.parts().into_iter().for_each(|part| part.note_measures(found));
+    }
+
+    /// The variables of which it says something, each once.
+    pub fn variables(&self) -> Vec<&str> {
+        let mut found: Vec<&str> = self.measures().into_iter().map(Measure::variable).collect();
+        self.note_had(&mut found);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn note_had<'c>(&'c self, found: &mut Vec<&'c str>) {
+        if let Self::Has { variable } = self {
+            found.push(variable);
+        }
+        self.parts().into_iter().for_each(|part| part.note_had(found));
+    }
+
+    /// Whether it looks at earlier steps.
+    pub fn has_memory(&self) -> bool {
+        let own = match self {
+            Self::Rises(_) | Self::Hysteresis { .. } | Self::Held { .. } => true,
+            Self::Compare { quantity, .. } => matches!(quantity, Quantity::ChangeOf(_)),
+            _ => false,
+        };
+        own || self.parts().into_iter().any(Self::has_memory)
+    }
 }

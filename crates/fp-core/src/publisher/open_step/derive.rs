@@ -58,8 +58,12 @@ pub(crate) struct StepDerivations {
 
 impl StepDerivations {
     /// `None` where nothing was asked for, neither in this step nor in the one before.
-    pub(crate) fn new(shared: &PublisherSession, requests: &[(Arc<Request>, u32)]) -> Option<Box<Self>> {
-        if !shared.deriver.note_asked(!requests.is_empty()) {
+    pub(crate) fn new(
+        shared: &PublisherSession,
+        requests: &[(Arc<Request>, u32)],
+        measures: &[Arc<str>],
+    ) -> Option<Box<Self>> {
+        if !shared.deriver.note_asked(!requests.is_empty() || !measures.is_empty()) {
             return None;
         }
         shared.deriver.count_sides(requests, &shared.counters);
@@ -72,6 +76,11 @@ impl StepDerivations {
             wanted.count += more;
             wanted.may_be_left |= leave;
             wanted.is_wanted |= !leave;
+        }
+        for known in measures.iter().filter_map(|name| shared.deriver.measure(name)) {
+            let variable = known.variable.clone();
+            let wanted = Wanted { known, count: 1, may_be_left: false, is_wanted: true };
+            asked.insert(variable, wanted);
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();

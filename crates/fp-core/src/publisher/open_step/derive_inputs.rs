@@ -3,24 +3,19 @@
 use crate::publisher::open_step::OpenStep;
 use crate::session::derive_failure::Failure;
 use crate::session::deriver::Known;
-use crate::value::derivation_inputs::{Part, StackedRows, extent, together};
+use crate::value::derivation_inputs::{Inputs, Part, StackedRows, extent, together};
 use fp_transform::{Array, Block, DeriveError};
 use fp_types::record::ElementForm;
 use fp_types::{ArrayKind, Dims, MemoryOrder, Region, Shape, VariablePut};
 use std::sync::Arc;
 
-/// What a rank has of the variables of a derivation.
-pub(crate) struct Inputs {
-    pub(crate) arrays: Vec<Array>,
-    /// The memory order of the first that is an array.
-    pub(crate) order: MemoryOrder,
-    pub(crate) together: Part,
-}
-
 impl OpenStep {
     /// What this rank has of the variables; nothing if it has no block of any.
     pub(crate) fn inputs_of(&self, known: &Known) -> Result<Option<Inputs>, Failure> {
         let names = known.derivation.inputs();
+        if let (Some(_), [name]) = (&known.measure, names) {
+            return self.measured_input(name);
+        }
         let is_array =
             |name: &&String| self.puts.get(name).is_some_and(|put| put.def.kind != ArrayKind::Scalar);
         let Some(present) = names.iter().find(is_array) else { return Ok(None) };
@@ -32,6 +27,13 @@ impl OpenStep {
         }
         let order = self.puts.get(present).map(|put| put.def.order).unwrap_or_default();
         Ok(Some(Inputs { arrays, order, together: together(defs)? }))
+    }
+
+    /// What this rank has of a variable that is measured. The value of a scalar is one element of each rank that puts it.
+    fn measured_input(&self, name: &str) -> Result<Option<Inputs>, Failure> {
+        let Some(put) = self.puts.get(name) else { return Ok(None) };
+        let (order, together) = (put.def.order, Part::of(&put.def));
+        Ok(self.input(name)?.map(|array| Inputs { arrays: vec![array], order, together }))
     }
 
     pub(crate) fn input(&self, name: &str) -> Result<Option<Array>, Failure> {

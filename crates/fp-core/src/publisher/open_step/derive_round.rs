@@ -9,16 +9,16 @@
 use crate::options::functions::Foreign;
 use crate::publisher::open_step::OpenStep;
 use crate::publisher::open_step::derive::{LIMIT_TEXT_BYTES, Wanted};
-use crate::publisher::open_step::derive_inputs::Inputs;
 use crate::session::derive_failure::{Failure, NotAllowed};
 use crate::session::deriver::{DeriveCalls, Outcome};
 use crate::value::counters::Counters;
-use crate::value::derivation_inputs::{Part, must_be_left};
+use crate::value::derivation_inputs::{Inputs, Part, must_be_left};
 use crate::value::derive_pool::{THREADS, pool};
 use crate::value::owned_bytes;
 use crate::value::variable::Variable;
+use fp_proto::message::MeasurePart;
 use fp_transform::{ArrayType, Calls, DeriveError, Memory, Next, Stop};
-use fp_types::{Region, Shape, VariableDef, VariableOrigin};
+use fp_types::{Region, Shape, Unmeasured, VariableDef, VariableOrigin};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -73,7 +73,13 @@ impl OpenStep {
     fn prepare(&mut self, wanted: &Wanted) -> Result<Option<(Inputs, Foreign)>, Failure> {
         let known = &wanted.known;
         let Some(inputs) = self.inputs_of(known)? else { return Ok(None) };
-        let must_be_left = must_be_left(&known.derivation, inputs.together);
+        if known.measure.is_some() {
+            if inputs.together != Part::Placed && known.derivation.operations().len() > 1 {
+                let variable = known.derivation.inputs().concat();
+                return Err(Failure::RegionOfRows { variable });
+            }
+        }
+        let must_be_left = known.measure.is_none() && must_be_left(&known.derivation, inputs.together);
         if must_be_left || (wanted.may_be_left && known.is_better_left(&inputs.arrays, inputs.together)?) {
             self.leave_inputs(wanted)?;
             if must_be_left || !wanted.is_wanted {
@@ -140,7 +146,7 @@ impl OpenStep {
             self.budget.note_begun(&wanted.known.variable);
             let (together, begun) = (inputs.together, Instant::now());
             let given = (foreign, round.memory.clone(), limit);
-            match wanted.known.start(&mut round.calls, (inputs.arrays, inputs.order), given) {
+            match wanted.known.start(&mut round.calls, inputs, given) {
                 Ok(number) => _ = round.running.insert(number, Work { wanted, together, begun }),
                 Err(failure) => self.give_up(&wanted, &failure),
             }
@@ -181,6 +187,10 @@ impl OpenStep {
     fn put_outcome(&mut self, name: &str, together: Part, outcome: Outcome) -> Result<(), Failure> {
         let (of, order, blocks) = match outcome {
             Outcome::Packed(bytes) => return self.put_bytes((name, VariableOrigin::Derived), bytes),
+            Outcome::Measured(part) => {
+                self.parts.push(MeasurePart { measure: name.to_owned(), part, unmeasured: None });
+                return Ok(());
+            }
             Outcome::Blocks { of, order, blocks } => (of, order, blocks),
         };
         let variable = result(name, of, together).with_order(order);
@@ -216,10 +226,27 @@ impl OpenStep {
         }
         if failure.is_out_of_time() {
             self.budget.note_missed(&wanted.known.variable);
+        }
+        if wanted.known.measure.is_some() {
+            self.note_unmeasured(&wanted.known.variable, failure);
+        } else if failure.is_out_of_time() {
             self.tell_cut(&wanted.known.failed, failure);
         } else {
             self.tell_failure(&wanted.known, failure);
         }
+    }
+
+    /// Something is not measured: who judges by it is told why.
+    fn note_unmeasured(&mut self, measure: &str, failure: &Failure) {
+        let reason = failure.to_string();
+        tracing::warn!(measure, step = %self.step, reason, "not measured");
+        let counters = &self.shared.counters;
+        Counters::add(
+            if failure.is_out_of_time() { &counters.cut_derivations } else { &counters.failed_derivations },
+            1,
+        );
+        let unmeasured = Some(Unmeasured::new(self.rank(), reason));
+        self.parts.push(MeasurePart { measure: measure.to_owned(), part: Vec::new(), unmeasured });
     }
 
     /// Leaves the inputs to those who derive from them themselves.

@@ -21,7 +21,7 @@ use crate::value::element::Element;
 use crate::value::puts::Puts;
 use crate::value::variable::Variable;
 use fp_proto::commands::{BegunStep, CommandError};
-use fp_proto::message::ScalarValue;
+use fp_proto::message::{MeasurePart, ScalarValue};
 use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Dims, Dtype, Rank, Region, StepId, VariablePut};
 use std::sync::{Arc, OnceLock};
@@ -40,6 +40,8 @@ pub(crate) struct OpenStep {
     pub(crate) budget: StepBudget,
     pub(crate) puts: Puts,
     pub(crate) values: Vec<ScalarValue>,
+    /// What was measured of it for conditions.
+    pub(crate) parts: Vec<MeasurePart>,
     pub(crate) promised: Vec<String>,
     /// Why the first put that failed did.
     failed: OnceLock<String>,
@@ -61,7 +63,7 @@ impl OpenStep {
             false => shared.server.pool.arena(),
         };
         let sending = StepTransforms::new(&begun.requests);
-        let deriving = StepDerivations::new(&shared, &begun.requests);
+        let deriving = StepDerivations::new(&shared, &begun.requests, &begun.measures);
         let puts = std::mem::take(&mut *shared.lock_spare_puts());
         let derived = deriving.iter().flat_map(|deriving| deriving.names());
         let asked = sending.names().chain(derived).collect();
@@ -75,6 +77,7 @@ impl OpenStep {
             arena,
             puts,
             values: Vec::new(),
+            parts: Vec::new(),
             promised: Vec::new(),
             failed: OnceLock::new(),
             len_bytes: 0,

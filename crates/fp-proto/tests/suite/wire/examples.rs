@@ -9,17 +9,17 @@ use fp_proto::data::{
     PlacedBlocks, TransformOutcome, WantedVariable,
 };
 use fp_proto::message::{
-    Assignment, ChangeId, ChangeKind, Decision, MemberId, Message, NoTable, ReadyReport, ResolveQuery,
-    Resumption, ScalarValue,
+    Assignment, ChangeId, ChangeKind, Decision, MeasurePart, MemberId, Message, NoTable, ReadyReport,
+    ResolveQuery, Resumption, ScalarValue,
 };
 use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart,
 };
 use fp_proto::request::Request;
 use fp_types::{
-    BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Part, PutChanges,
-    Rank, Region, SelectedPoint, Selection, Shape, StepId, StridedRegion, SubscriptionId, TableId,
-    VariableDef, VariablePut,
+    BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Judgement, Measured,
+    MeasuredNumber, Part, PutChanges, Rank, Real, Region, SelectedPoint, Selection, Shape, StepId,
+    StridedRegion, SubscriptionId, TableId, Unmeasured, VariableDef, VariablePut,
 };
 use status::about_status;
 use std::time::Duration;
@@ -118,6 +118,7 @@ fn report() -> ReadyReport {
         values: vec![scalar()],
         len_bytes: 1 << 40,
         full: true,
+        parts: Vec::new(),
     }
 }
 
@@ -253,7 +254,41 @@ fn assignment() -> Assignment {
         values: vec![scalar()],
         len_bytes: 1 << 33,
         queued_steps: 3,
+        judgement: None,
     }
+}
+
+/// What is said of steps where something is measured for conditions.
+fn about_measures() -> Vec<Message> {
+    let part = |measure: &str, part: &[u8], unmeasured| MeasurePart {
+        measure: measure.to_owned(),
+        part: part.to_vec(),
+        unmeasured,
+    };
+    let unmeasured = || Unmeasured { rank: RANK, reason: "no time".to_owned() };
+    let number = |number, place: Option<&[u64]>| Measured {
+        measure: "max(T)".to_owned(),
+        number,
+        place: place.map(<[u64]>::to_vec),
+    };
+    let judgement = Judgement {
+        unjudged: Some(unmeasured()),
+        measured: vec![
+            number(None, None),
+            number(Some(MeasuredNumber::Signed(-300)), None),
+            number(Some(MeasuredNumber::Unsigned(300)), None),
+            number(Some(MeasuredNumber::Real(Real(1.5))), Some(&[2, 70_000])),
+        ],
+    };
+    vec![
+        Message::ReadyMeasured {
+            step: STEP,
+            again: Some(2),
+            report: ReadyReport::default().into(),
+            parts: vec![part("max(T)", &[1, 2, 3], None), part("sum(T)", &[], Some(unmeasured()))],
+        },
+        Message::AssignJudged { assignment: assignment().into(), judgement: judgement.into() },
+    ]
 }
 
 /// What a publisher and a subscriber cohort say to each other, and the latter's ranks among themselves.
@@ -319,7 +354,15 @@ fn about_layouts() -> Vec<Message> {
 
 /// Every control message.
 pub(crate) fn control() -> Vec<Message> {
-    [within_cohorts(), among_publishers(), about_subscriptions(), about_layouts(), about_status()].concat()
+    [
+        within_cohorts(),
+        among_publishers(),
+        about_subscriptions(),
+        about_layouts(),
+        about_status(),
+        about_measures(),
+    ]
+    .concat()
 }
 
 fn pieces() -> Vec<BlockPart> {

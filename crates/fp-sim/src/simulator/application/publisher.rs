@@ -6,6 +6,8 @@ use crate::simulator::prng::Prng;
 use crate::simulator::scenario::{Pace, PublisherPlan};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What it is about to do.
@@ -37,6 +39,8 @@ pub(crate) struct PublisherApp {
     pub(crate) rank: Rank,
     pub(crate) prng: Prng,
     pub(crate) wants: Vec<SlotId>,
+    /// What is to be measured of open steps.
+    pub(crate) measures: BTreeMap<StepId, Arc<str>>,
 }
 
 impl PublisherApp {
@@ -57,6 +61,7 @@ impl PublisherApp {
             rank,
             prng,
             wants: Vec::new(),
+            measures: BTreeMap::new(),
         }
     }
 

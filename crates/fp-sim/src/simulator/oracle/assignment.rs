@@ -2,7 +2,7 @@
 
 use super::Rule;
 use super::{MemberTruth, Oracle, PublisherTruth, SubscriptionTruth};
-use crate::simulator::content::CLOCK;
+use crate::simulator::content::{CLOCK, Demand, MEASURE};
 use crate::simulator::names::CohortId;
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, MemberId};
@@ -86,9 +86,9 @@ impl Oracle {
     /// A step is given only to whom it is about, and as nothing else is said of a step, nobody hears of another.
     fn check_met(&mut self, cohort: CohortId, subscription: SubscriptionId, step: StepId) {
         let truth = &self.publishers[&cohort];
-        let has = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.has);
+        let demand = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.demand);
         self.demand(truth.is_met(step, subscription), Rule::StepSatisfiesCondition, || {
-            format!("{cohort} gives step {step} to {subscription}, which wants steps with {has:?}")
+            format!("{cohort} gives step {step} to {subscription}, which wants steps with {demand:?}")
         });
     }
 
@@ -212,11 +212,18 @@ impl Oracle {
         let times =
             truth.subscriptions[&subscription].assignments.iter().filter(|(given, _)| *given == step).count();
         let again = times > 1;
+        let measured = measured_of(truth, subscription, step);
         self.demand(assignment.len_bytes == len_bytes, Rule::BytesAddUp, || {
             format!("{cohort}: step {step} has {len_bytes} bytes, {} said", assignment.len_bytes)
         });
         self.demand(right, Rule::ScalarsRideInDecision, || {
             format!("{cohort}: step {step} came with {told:?} for {CLOCK}, agreed was {clock:?}")
+        });
+        self.demand(told_of(assignment) == measured, Rule::JudgementIsTrue, || {
+            format!(
+                "{cohort}: step {step} to {subscription}: {:?}, and {measured:?} was measured",
+                assignment.judgement
+            )
         });
         self.demand(assignment.redelivered == again, Rule::RedeliveredStepSaysSo, || {
             format!("{cohort}: step {step} to {subscription}: {assignment:?}, given {times} times")
@@ -355,5 +362,26 @@ fn missing_variable(
         let missing =
             put.into_iter().find(|variable| wanted.contains(variable) && !own.stored.contains(variable));
         missing.map(|variable| (rank, variable))
+    })
+}
+
+/// What is to be told of what was measured: the sum, or the rank that did not measure. Of a step that is older than the
+/// condition, the lead says that nobody measured.
+fn measured_of(
+    truth: &PublisherTruth,
+    subscription: SubscriptionId,
+    step: StepId,
+) -> Option<Result<Option<u64>, u32>> {
+    let Some(Demand::SumAbove(_)) = truth.subscriptions.get(&subscription)?.demand else { return None };
+    let is_past = truth.measured_from.get(&subscription).is_none_or(|first| step < *first);
+    Some(if is_past { Err(0) } else { truth.content.sum(step.0) })
+}
+
+/// What is told.
+fn told_of(assignment: &Assignment) -> Option<Result<Option<u64>, u32>> {
+    let judgement = assignment.judgement.as_ref()?;
+    Some(match &judgement.unjudged {
+        Some(unmeasured) => Err(unmeasured.rank.0),
+        None => Ok(judgement.number(MEASURE).map(|number| number.as_f64() as u64)),
     })
 }

@@ -3,6 +3,7 @@
 use super::Rule;
 use super::{Attachment, MemberTruth, Oracle, SubscriptionTruth};
 use crate::simulator::application::held_step::StepKey;
+use crate::simulator::content::Demand;
 use crate::simulator::names::CohortId;
 use fp_proto::config::SubscriptionSpec;
 use fp_proto::message::{Assignment, MemberId};
@@ -21,13 +22,13 @@ impl Oracle {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
         let plan = self.publishers.get(&publisher).map(|truth| &truth.plan);
         let lowest = named.zip(plan).and_then(|(truth, plan)| truth.lowest_of(plan));
-        let spec = named.zip(plan).map(|(truth, plan)| (plan.allowed(&truth.spec), truth.plan.has));
+        let spec = named.zip(plan).map(|(truth, plan)| (plan.allowed(&truth.spec), truth.plan.demand));
         let right = named.is_some_and(|truth| truth.plan.size == size);
         self.demand(right, Rule::WhoIsAttachedIsKnown, || {
             format!("{publisher}: {label} of {size} ranks joined")
         });
-        let (Some((spec, has)), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
-        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, has, lowest));
+        let (Some((spec, demand)), Some(truth)) = (spec, self.publishers.get_mut(&publisher)) else { return };
+        truth.subscriptions.entry(subscription).or_insert_with(|| new_subscription(spec, demand, lowest));
     }
 
     /// Whether a publisher is short of memory now.
@@ -272,12 +273,12 @@ impl Oracle {
 
 fn new_subscription(
     spec: SubscriptionSpec,
-    has: Option<&'static str>,
+    demand: Option<Demand>,
     lowest: Option<StepId>,
 ) -> SubscriptionTruth {
     SubscriptionTruth {
         spec,
-        has,
+        demand,
         lowest,
         selections: Vec::new(),
         begin: None,

@@ -78,6 +78,7 @@ impl Oracle {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let known = truth.first_of(subscription);
         truth.ranks[rank.0 as usize].started.insert(subscription, first);
+        truth.measured_from.insert(subscription, first);
         self.demand(known.is_none_or(|known| known == first), Rule::OneFirstStepForAllRanks, || {
             format!("{cohort} rank {rank}: {subscription} starts at {first}, elsewhere at {known:?}")
         });

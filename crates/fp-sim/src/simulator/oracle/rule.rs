@@ -92,6 +92,7 @@ rules! {
     PatienceIsKept => "patience is kept",
     PolicyDropsOnlyWhatItMay => "a policy drops only what it may",
     QuestionOfObserverIsAnsweredInTime => "a question of an observer is answered in time",
+    JudgementIsTrue => "what is told of what was measured is true",
     QueueThatKeepsNewestKeepsIt => "a queue that keeps the newest keeps it",
     RanksAttachAsTheirLeadDoes => "ranks attach as their lead does",
     RedeliveredStepSaysSo => "a redelivered step says so",

@@ -32,7 +32,11 @@ impl Traffic {
                     self.largest_unchanged_ready_bytes = self.largest_unchanged_ready_bytes.max(len_bytes);
                 }
             }
-            Message::Log { .. } | Message::Assign(_) | Message::Release { .. } => self.steps += 1,
+            Message::Log { .. }
+            | Message::Assign(_)
+            | Message::Release { .. }
+            | Message::ReadyMeasured { .. }
+            | Message::AssignJudged { .. } => self.steps += 1,
             Message::AskStatus { .. } | Message::Status { .. } | Message::StatusRefused { .. } => {
                 self.status += 1
             }

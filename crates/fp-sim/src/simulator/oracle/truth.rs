@@ -1,6 +1,6 @@
 //! The books that the oracles keep: what applications put, took and released, and when.
 
-use crate::simulator::content::Content;
+use crate::simulator::content::{Content, Demand};
 use crate::simulator::names::CohortId;
 use crate::simulator::scenario::{PublisherPlan, SubscriberPlan};
 use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
@@ -83,8 +83,8 @@ impl PublisherRank {
 #[derive(Clone, Debug)]
 pub(crate) struct SubscriptionTruth {
     pub(crate) spec: SubscriptionSpec,
-    /// The variable that a step must have.
-    pub(crate) has: Option<&'static str>,
+    /// What a step must be like.
+    pub(crate) demand: Option<Demand>,
     /// Selections in the order in which they were asked for, each with its first step once that was said.
     pub(crate) selections: Vec<(Option<StepId>, VariableSet)>,
     /// The lowest number that it wants, where it starts at a number.
@@ -167,6 +167,8 @@ pub(crate) struct PublisherTruth {
     pub(crate) ranks: Vec<PublisherRank>,
     pub(crate) subscriptions: BTreeMap<SubscriptionId, SubscriptionTruth>,
     pub(crate) members: BTreeMap<MemberId, MemberTruth>,
+    /// From which step on every rank measures for a subscription, also when that is over.
+    pub(crate) measured_from: BTreeMap<SubscriptionId, StepId>,
     /// The hosts of those that are members now, by what the lead says.
     pub(crate) hosts: BTreeMap<MemberId, u32>,
     /// What tables stand for: the layouts of the step in which each was seen.
@@ -192,6 +194,7 @@ impl PublisherTruth {
             ranks,
             subscriptions: BTreeMap::new(),
             members: BTreeMap::new(),
+            measured_from: BTreeMap::new(),
             hosts: BTreeMap::new(),
             tables: BTreeMap::new(),
             started_at: now,
@@ -226,10 +229,15 @@ impl PublisherTruth {
         self.ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(keeps))
     }
 
-    /// Whether the subscription is about this step, were it whole.
+    /// Whether the subscription is about this step, were it whole. Of a step for which
+    /// not every rank measured nobody knows.
     pub(crate) fn is_met(&self, step: StepId, subscription: SubscriptionId) -> bool {
-        let has = self.subscriptions.get(&subscription).and_then(|wanted| wanted.has);
-        has.is_none_or(|variable| self.content.has(step.0, variable))
+        let demand = self.subscriptions.get(&subscription).and_then(|wanted| wanted.demand);
+        demand.is_none_or(|demand| {
+            let is_past = || self.measured_from.get(&subscription).is_none_or(|first| step < *first);
+            let is_measured = || !is_past() && self.kept_by_all(step, subscription);
+            matches!(demand, Demand::SumAbove(_)) && !is_measured() || self.content.is_as(step.0, demand)
+        })
     }
 
     /// The lowest number of steps that a rank has begun.

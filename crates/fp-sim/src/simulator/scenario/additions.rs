@@ -1,6 +1,6 @@
 //! What is drawn of a scenario besides, each from a stream of its own: what else a seed does stays as it is.
 
-use crate::simulator::content::{CLOCK, LayoutHabit, PARTICLES};
+use crate::simulator::content::{CLOCK, Demand, LayoutHabit, MEASURED_BELOW, PARTICLES};
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan};
 use fp_proto::config::{QueuePolicy, StartAt};
@@ -17,6 +17,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_numbers(scenario, &mut stream(9));
     draw_turns(scenario, &mut stream(11));
     draw_conditions(scenario, &mut stream(23));
+    draw_measures(scenario, &mut stream(59));
     draw_peers(scenario, &mut stream(29));
     draw_shortage(scenario, &mut stream(31));
     draw_long_hold(scenario, &mut stream(37));
@@ -100,11 +101,35 @@ fn draw_conditions(scenario: &mut Scenario, prng: &mut Prng) {
         return;
     }
     scenario.publishers[0].particles_every = prng.pick(&[1, 2, 3, 3, 5]);
-    let any = [None, None, Some(PARTICLES), Some(PARTICLES), Some(PARTICLES), Some(CLOCK), Some("nothing")];
+    let has = |variable| Some(Demand::Has(variable));
+    let any = [None, None, has(PARTICLES), has(PARTICLES), has(PARTICLES), has(CLOCK), has("nothing")];
     let of_set = prng.pick(&any);
     for plan in &mut scenario.subscribers {
-        plan.has = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
-        plan.spec.when = plan.has.map(|has| Condition::Has { variable: has.to_owned() }.encode());
+        plan.demand = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
+    }
+    tell_conditions(scenario);
+}
+
+/// Who wants steps by what ranks measure.
+fn draw_measures(scenario: &mut Scenario, prng: &mut Prng) {
+    if !prng.chance(30) {
+        return;
+    }
+    let half = u64::from(scenario.publishers[0].size) * MEASURED_BELOW / 2;
+    let any = [half, half, half / 2, 0].map(Demand::SumAbove);
+    let of_set = prng.pick(&any);
+    for plan in &mut scenario.subscribers {
+        let own = prng.pick(&any);
+        plan.demand =
+            if plan.spec.share.is_some() { Some(of_set) } else { Some(own).filter(|_| prng.chance(70)) };
+    }
+    tell_conditions(scenario);
+}
+
+fn tell_conditions(scenario: &mut Scenario) {
+    for plan in &mut scenario.subscribers {
+        let condition = plan.demand.map(|demand| demand.text().parse::<Condition>());
+        plan.spec.when = condition.and_then(Result::ok).map(|condition| condition.encode());
     }
 }
 

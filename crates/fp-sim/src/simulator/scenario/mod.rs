@@ -4,7 +4,7 @@ mod additions;
 pub(crate) mod faults;
 pub(crate) mod observers;
 
-use crate::simulator::content::{LayoutHabit, VARIABLES};
+use crate::simulator::content::{Demand, LayoutHabit, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
@@ -156,7 +156,7 @@ pub(crate) struct SubscriberPlan {
     pub(crate) direct: bool,
     pub(crate) spec: SubscriptionSpec,
     /// The variable that a step must have.
-    pub(crate) has: Option<&'static str>,
+    pub(crate) demand: Option<Demand>,
     pub(crate) credit_steps: u32,
     pub(crate) on_loss: OnLoss,
     /// How long a rank holds a step that it has read.
@@ -181,7 +181,7 @@ impl SubscriberPlan {
     /// Whether no publisher accepts its specification.
     pub(crate) fn is_wrong(&self) -> bool {
         let never = matches!(self.spec.policy, QueuePolicy::EveryKth { every: 0, .. });
-        let unknown = self.spec.when.is_some() && self.has.is_none();
+        let unknown = self.spec.when.is_some() && self.demand.is_none();
         self.spec.limit_steps == 0 || never || unknown
     }
 }
@@ -381,7 +381,7 @@ pub(crate) fn draw_subscriber(prng: &mut Prng, publisher: &PublisherPlan, name: 
         starts_at: Moment::ZERO.after(prng.micros(0, late_us)),
         direct: prng.chance(30),
         spec: draw_spec(prng),
-        has: None,
+        demand: None,
         credit_steps: prng.between(1, 3) as u32,
         on_loss: OnLoss::End,
         hold: Pace { low_us: 50, high_us: hold },

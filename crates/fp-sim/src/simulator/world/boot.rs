@@ -7,6 +7,7 @@ use crate::simulator::application::subscriber::SubscriberApp;
 use crate::simulator::content::Content;
 use crate::simulator::falsification::Flaw;
 use crate::simulator::machine::{Impostor, Lie, Machine};
+use crate::simulator::measuring::Sums;
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::network::Network;
 use crate::simulator::oracle::{Oracle, PublisherTruth, SubscriberTruth};
@@ -23,7 +24,7 @@ use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
-use fp_types::{Epoch, Rank, StepId, TableConditions};
+use fp_types::{Epoch, Rank, StepId};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -193,7 +194,7 @@ impl World {
         config.limit_peer_subscriptions = plan.limit_peer_subscriptions;
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
-        config.conditions = Arc::new(TableConditions);
+        config.measures = Arc::new(Sums);
         config.mutation = self.mutation();
         config
     }

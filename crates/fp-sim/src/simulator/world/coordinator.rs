@@ -12,7 +12,7 @@ use fp_proto::codec;
 use fp_proto::config::ContactText;
 use fp_proto::effect::{DialTicket, DisconnectReason, Effect, PeerId};
 use fp_proto::event::Event;
-use fp_proto::message::Message;
+use fp_proto::message::{Assignment, Message};
 use fp_proto::outcome::{EndReason, ExpulsionCause};
 use fp_types::{Epoch, Rank};
 
@@ -143,8 +143,10 @@ impl World {
         if let Message::TableRequest { table } = message {
             self.oracle.table_asked(cohort, rank, *table);
         }
-        if let (Message::Ready { again, report, .. }, FRAGMENT_BYTES) =
-            (message, self.scenario.fragment_bytes)
+        if let (
+            Message::Ready { again, report, .. } | Message::ReadyMeasured { again, report, .. },
+            FRAGMENT_BYTES,
+        ) = (message, self.scenario.fragment_bytes)
         {
             self.oracle.put_told(cohort, rank, *again, report);
         }
@@ -165,6 +167,13 @@ impl World {
             Message::Assign(assignment) => {
                 if let Some(member) = self.oracle.member_of(from, to) {
                     self.oracle.assignment_sent(from, member, assignment);
+                }
+            }
+            Message::AssignJudged { assignment, judgement } => {
+                if let Some(member) = self.oracle.member_of(from, to) {
+                    let judgement = Some(judgement.clone());
+                    let assignment = Assignment { judgement, ..Assignment::clone(assignment) };
+                    self.oracle.assignment_sent(from, member, &assignment);
                 }
             }
             Message::Refused { .. } => self.oracle.refused(to),
@@ -188,7 +197,7 @@ impl World {
             | Message::Resolve { .. } | Message::Resolved { .. } | Message::Fragment { .. }
             | Message::TableRefused { .. } | Message::Unresolved { .. } | Message::RestartHeard
             | Message::AskContacts { .. } | Message::Contacts { .. } | Message::AskStatus { .. }
-            | Message::Status { .. } | Message::StatusRefused { .. } => {}
+            | Message::Status { .. } | Message::StatusRefused { .. } | Message::ReadyMeasured { .. } => {}
         }
     }
 
@@ -220,6 +229,9 @@ impl World {
             self.oracle.table_sent(own, rank, *table);
         }
         if let (Message::Assign(assignment), CohortId::Subscriber(_)) = (message, own) {
+            self.oracle.assignment_heard(own, rank, assignment.step);
+        }
+        if let (Message::AssignJudged { assignment, .. }, CohortId::Subscriber(_)) = (message, own) {
             self.oracle.assignment_heard(own, rank, assignment.step);
         }
     }

@@ -66,7 +66,7 @@ impl World {
         };
         // Who is about some steps only hears nothing of one before it is assigned.
         let is_about_all = |reader: &SlotId| match &self.slot(*reader).app {
-            App::Subscriber(app) => app.plan.has.is_none(),
+            App::Subscriber(app) => app.plan.demand.is_none(),
             App::Publisher(_) | App::None => true,
         };
         let readers: Vec<SlotId> = readers.into_iter().filter(is_about_all).collect();

@@ -11,9 +11,9 @@ use crate::simulator::oracle::Rule;
 use crate::simulator::world::World;
 use fp_proto::commands::{Begin, BegunStep, CommandError};
 use fp_proto::event::Event;
-use fp_proto::message::ScalarValue;
+use fp_proto::message::{MeasurePart, ScalarValue};
 use fp_proto::publisher::PublisherMachine;
-use fp_types::{Dtype, StepId};
+use fp_types::{Dtype, StepId, Unmeasured};
 
 /// How often a step begins while effects of the one before are left to do.
 const HASTY_PERCENT: u64 = 15;
@@ -94,6 +94,7 @@ impl World {
         let Some((_, app)) = self.publisher(slot) else { return };
         app.begun += 1;
         app.act = Act::End(begun.step);
+        app.measures.extend(begun.measures.first().map(|measure| (begun.step, measure.clone())));
         let work = app.work.draw(&mut app.prng);
         self.put_blocks(slot, begun.step, true);
         self.wake_at(slot, self.now.after(work));
@@ -122,6 +123,19 @@ impl World {
                 self.slot_mut(slot).store.put(step.0, index, &block);
             }
         }
+    }
+
+    /// Says what the rank measured of a step, if it was asked to.
+    fn measure(&mut self, slot: SlotId, step: StepId) {
+        let Some((machine, app)) = self.publisher(slot) else { return };
+        let Some(measure) = app.measures.remove(&step) else { return };
+        let part = app.content.measured(step.0, app.rank.0).map(|measured| MeasurePart {
+            measure: measure.to_string(),
+            part: measured.map_or_else(|()| Vec::new(), |measured| measured.to_le_bytes().to_vec()),
+            unmeasured: measured.err().map(|()| Unmeasured::new(app.rank, "it could not".to_owned())),
+        });
+        let answer = machine.measured(step, part.into_iter().collect());
+        self.answered(slot, "measure", answer);
     }
 
     fn end_step(&mut self, slot: SlotId, step: StepId) {
@@ -165,9 +179,11 @@ impl World {
     fn finish_step(&mut self, slot: SlotId, step: StepId) {
         let now = self.now;
         let (cohort, rank) = self.place(slot);
-        let Some((machine, app)) = self.publisher(slot) else { return };
+        self.measure(slot, step);
+        let Some((_, app)) = self.publisher(slot) else { return };
         let contribution = layouts::contribution(&app.content, step.0, rank.0);
         let values = layouts::scalars(&app.content, step.0, rank.0);
+        let Some((machine, _)) = self.publisher(slot) else { return };
         let kept = contribution.variables.iter().filter(|put| machine.keeps(step, &put.def.name));
         let len_bytes = kept.map(|put| put.bytes).sum();
         let answer = machine.end_step(now, step, contribution, values, len_bytes);

@@ -1,0 +1,119 @@
+//! What is made of an array to one number.
+
+use std::fmt;
+
+use super::Comparison;
+use super::written::{write_name, write_number};
+use crate::attribute::Real;
+use crate::name::{NameError, validate_name};
+use crate::selection::{SelectionExpression, Slice};
+
+/// What a measure is made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Statistic {
+    /// The least element. NaN if one is.
+    Minimum,
+    /// The greatest element. NaN if one is.
+    Maximum,
+    /// The sum, rounded once.
+    Sum,
+    /// The mean, from the exact sum.
+    Mean,
+    /// The variance of all elements (not of a sample), from exact sums.
+    Variance,
+    /// How many elements compare so.
+    Count(Comparison, Real),
+    /// Whether any element compares so.
+    Any(Comparison, Real),
+    /// Whether all elements compare so.
+    All(Comparison, Real),
+}
+
+impl Statistic {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Minimum => "min",
+            Self::Maximum => "max",
+            Self::Sum => "sum",
+            Self::Mean => "mean",
+            Self::Variance => "variance",
+            Self::Count(..) => "count",
+            Self::Any(..) => "any",
+            Self::All(..) => "all",
+        }
+    }
+
+    /// Whether it is a truth value and no number.
+    pub fn is_truth(self) -> bool {
+        matches!(self, Self::Any(..) | Self::All(..))
+    }
+
+    /// How elements are compared for it.
+    pub(super) fn comparing(self) -> Option<(Comparison, Real)> {
+        match self {
+            Self::Count(comparison, threshold)
+            | Self::Any(comparison, threshold)
+            | Self::All(comparison, threshold) => Some((comparison, threshold)),
+            Self::Minimum | Self::Maximum | Self::Sum | Self::Mean | Self::Variance => None,
+        }
+    }
+}
+
+/// One number of an array, or of a region of it: `max(T[0:64, :])`. Its text is its name, on every rank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Measure {
+    statistic: Statistic,
+    variable: String,
+    /// One for each dimension; empty stands for the whole array.
+    region: Vec<Slice>,
+}
+
+impl Measure {
+    /// Of a whole array.
+    ///
+    /// # Errors
+    /// A name that no variable can have.
+    pub fn of(statistic: Statistic, variable: impl Into<String>) -> Result<Self, NameError> {
+        let variable = variable.into();
+        validate_name(&variable)?;
+        Ok(Self { statistic, variable, region: Vec::new() })
+    }
+
+    /// Of these elements of it: one slice for each dimension.
+    #[must_use]
+    pub fn within(mut self, region: Vec<Slice>) -> Self {
+        self.region = region;
+        self
+    }
+
+    /// What it is made by.
+    pub fn statistic(&self) -> Statistic {
+        self.statistic
+    }
+
+    /// Of which array.
+    pub fn variable(&self) -> &str {
+        &self.variable
+    }
+
+    /// The part of the array, if it is not all of it.
+    pub fn region(&self) -> Option<SelectionExpression> {
+        (!self.region.is_empty()).then(|| SelectionExpression::Slices(self.region.clone()))
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.statistic.word())?;
+        write_name(&self.variable, f)?;
+        if let Some(region) = self.region() {
+            write!(f, "{region}")?;
+        }
+        if let Some((comparison, threshold)) = self.statistic.comparing() {
+            write!(f, " {} ", comparison.sign())?;
+            write_number(threshold, f)?;
+        }
+        f.write_str(")")
+    }
+}

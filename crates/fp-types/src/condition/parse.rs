@@ -1,0 +1,543 @@
+//! Reads conditions as they are written: `has(particles)`, `max(T[0:64, :]) > 9 and not has("Druck (Pa)")`.
+
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use super::{
+    Comparison, Condition, LIMIT_DEPTH, LIMIT_HELD_STEPS, LIMIT_MEASURES, Measure, Quantity, Statistic, WORDS,
+};
+use crate::attribute::Real;
+use crate::name::{NameError, validate_name};
+use crate::selection::{ParseSelectionError, SelectionExpression, Slice};
+
+/// Why a text is no condition. Characters are counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ParseConditionError {
+    /// Something else than what belongs there.
+    #[error("{text:?}, character {at}: {expected} is expected here")]
+    Expected {
+        /// What was given.
+        text: String,
+        /// Where something else was expected.
+        at: usize,
+        /// What.
+        expected: &'static str,
+    },
+    /// A word that does not exist.
+    #[error("{text:?}, character {at}: there is no condition {word:?}; there are {}", WORDS.join(", "))]
+    Word {
+        /// What was given.
+        text: String,
+        /// Where the word begins.
+        at: usize,
+        /// The word.
+        word: String,
+    },
+    /// What stands in the brackets names no variable.
+    #[error("{text:?}, character {at}: {source}")]
+    Name {
+        /// What was given.
+        text: String,
+        /// Where the name begins.
+        at: usize,
+        /// What is wrong with it.
+        r#source: NameError,
+    },
+    /// A character that stands in quotes only.
+    #[error("{text:?}, character {at}: {character:?} stands here; names with such characters go in quotes")]
+    Character {
+        /// What was given.
+        text: String,
+        /// Where.
+        at: usize,
+        /// The character.
+        character: char,
+    },
+    /// What stands in the square brackets selects no region.
+    #[error("{text:?}, character {at}: {source}")]
+    Region {
+        /// What was given.
+        text: String,
+        /// Where the region begins.
+        at: usize,
+        /// What is wrong with it.
+        r#source: ParseSelectionError,
+    },
+    /// More than a condition may have.
+    #[error("{text:?}: a condition has at most {limit} {what}")]
+    TooLarge {
+        /// What was given.
+        text: String,
+        /// Of what it has too many.
+        what: &'static str,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+impl From<Infallible> for ParseConditionError {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl TryFrom<&str> for Condition {
+    type Error = ParseConditionError;
+
+    fn try_from(text: &str) -> Result<Self, ParseConditionError> {
+        text.parse()
+    }
+}
+
+impl FromStr for Condition {
+    type Err = ParseConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseConditionError> {
+        let mut reading = Reading { text, at: 0, depth: 0 };
+        let condition = reading.condition()?;
+        reading.skip_space();
+        if reading.at < text.len() {
+            return Err(reading.expected("the end, \"and\" or \"or\""));
+        }
+        if condition.measures().len() > LIMIT_MEASURES {
+            let (text, what) = (text.to_owned(), "different measures");
+            return Err(ParseConditionError::TooLarge { text, what, limit: LIMIT_MEASURES });
+        }
+        Ok(condition)
+    }
+}
+
+impl FromStr for Measure {
+    type Err = ParseConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseConditionError> {
+        let mut reading = Reading { text, at: 0, depth: 0 };
+        let (at, word) = reading.word()?;
+        let measure = reading.measure(at, word)?;
+        reading.skip_space();
+        if reading.at < text.len() { Err(reading.expected("the end")) } else { Ok(measure) }
+    }
+}
+
+/// The signs, those first that another one begins.
+const SIGNS: [(&str, Comparison); 4] = [
+    (">=", Comparison::AtLeast),
+    ("<=", Comparison::AtMost),
+    (">", Comparison::Above),
+    ("<", Comparison::Below),
+];
+/// What is expected where two numbers or elements are compared.
+const SIGN: &str = "one of >, >=, <, <=";
+
+/// A text that is read from its start.
+struct Reading<'t> {
+    text: &'t str,
+    /// The byte that is read next.
+    at: usize,
+    depth: usize,
+}
+
+type Read<T> = Result<T, ParseConditionError>;
+
+impl<'t> Reading<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn skip_space(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    /// The number of the character at a byte.
+    fn number(&self, at: usize) -> usize {
+        self.text[..at].chars().count() + 1
+    }
+
+    fn expected(&self, expected: &'static str) -> ParseConditionError {
+        ParseConditionError::Expected { text: self.text.to_owned(), at: self.number(self.at), expected }
+    }
+
+    /// Passes over a sign, if it comes next.
+    fn take(&mut self, sign: &str) -> bool {
+        self.skip_space();
+        let comes = self.rest().starts_with(sign);
+        self.at += if comes { sign.len() } else { 0 };
+        comes
+    }
+
+    fn must_take(&mut self, sign: &str, expected: &'static str) -> Read<()> {
+        if self.take(sign) { Ok(()) } else { Err(self.expected(expected)) }
+    }
+
+    /// Passes over a word, if it comes next and is not the start of a longer one.
+    fn take_word(&mut self, word: &str) -> bool {
+        self.skip_space();
+        let comes = self.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_word_character));
+        self.at += if comes { word.len() } else { 0 };
+        comes
+    }
+
+    /// The word that comes next, and where it begins.
+    fn word(&mut self) -> Read<(usize, &'t str)> {
+        self.skip_space();
+        let rest = self.rest();
+        let word = &rest[..rest.find(|c| !is_word_character(c)).unwrap_or(rest.len())];
+        if word.is_empty() {
+            return Err(self.expected("a condition, as max(T) > 9 or has(particles),"));
+        }
+        let at = self.at;
+        self.at += word.len();
+        Ok((at, word))
+    }
+
+    fn condition(&mut self) -> Read<Condition> {
+        self.list(Self::all_of, "or", Condition::Or)
+    }
+
+    fn all_of(&mut self) -> Read<Condition> {
+        self.list(Self::term, "and", Condition::And)
+    }
+
+    fn list(
+        &mut self,
+        part: fn(&mut Self) -> Read<Condition>,
+        between: &str,
+        whole: fn(Vec<Condition>) -> Condition,
+    ) -> Read<Condition> {
+        let first = part(self)?;
+        let mut parts = vec![first];
+        while self.take_word(between) {
+            parts.push(part(self)?);
+        }
+        Ok(if parts.len() > 1 { whole(parts) } else { parts.remove(0) })
+    }
+
+    fn term(&mut self) -> Read<Condition> {
+        if self.depth == LIMIT_DEPTH {
+            let (text, what) = (self.text.to_owned(), "conditions in one another");
+            return Err(ParseConditionError::TooLarge { text, what, limit: LIMIT_DEPTH });
+        }
+        self.depth += 1;
+        let term = self.deeper_term()?;
+        self.depth -= 1;
+        Ok(term)
+    }
+
+    fn deeper_term(&mut self) -> Read<Condition> {
+        if self.take_word("not") {
+            return Ok(Condition::Not(Box::new(self.term()?)));
+        }
+        if self.take("(") {
+            let inside = self.condition()?;
+            self.close()?;
+            return Ok(inside);
+        }
+        let (at, word) = self.word()?;
+        match word {
+            "has" => {
+                self.open()?;
+                let variable = self.name(&[')'])?;
+                self.close()?;
+                Ok(Condition::Has { variable })
+            }
+            "rises" => {
+                self.open()?;
+                let inside = Box::new(self.condition()?);
+                self.close()?;
+                Ok(Condition::Rises(inside))
+            }
+            "hysteresis" => {
+                self.open()?;
+                let on = Box::new(self.condition()?);
+                self.comma()?;
+                let off = Box::new(self.condition()?);
+                self.close()?;
+                Ok(Condition::Hysteresis { on, off })
+            }
+            "held" => self.held(),
+            "change" => {
+                self.open()?;
+                let (at, word) = self.word()?;
+                let measure = self.measure(at, word)?;
+                if measure.statistic().is_truth() {
+                    self.at = at;
+                    return Err(self.expected("a measure that is a number"));
+                }
+                self.close()?;
+                self.compared(Quantity::ChangeOf(measure))
+            }
+            word => {
+                let measure = self.measure(at, word)?;
+                if measure.statistic().is_truth() {
+                    return Ok(Condition::Measured(measure));
+                }
+                self.compared(Quantity::Of(measure))
+            }
+        }
+    }
+
+    fn held(&mut self) -> Read<Condition> {
+        self.open()?;
+        let condition = Box::new(self.condition()?);
+        self.comma()?;
+        let count = self.steps(1)?;
+        self.comma()?;
+        let of = self.steps(count)?;
+        self.close()?;
+        Ok(Condition::Held { condition, count, of })
+    }
+
+    /// A number of steps.
+    fn steps(&mut self, least: u8) -> Read<u8> {
+        self.skip_space();
+        let rest = self.rest();
+        let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
+        let steps = digits.parse::<u8>().ok().filter(|steps| (least..=LIMIT_HELD_STEPS).contains(steps));
+        let steps = steps.ok_or_else(|| {
+            self.expected("a number of steps from 1 to 64, the second no less than the first,")
+        })?;
+        self.at += digits.len();
+        Ok(steps)
+    }
+
+    fn compared(&mut self, quantity: Quantity) -> Read<Condition> {
+        let (comparison, threshold) = self.comparison()?;
+        Ok(Condition::Compare { quantity, comparison, threshold })
+    }
+
+    fn comparison(&mut self) -> Read<(Comparison, Real)> {
+        let sign = SIGNS.into_iter().find(|(sign, _)| self.take(sign));
+        let (_, comparison) = sign.ok_or_else(|| self.expected(SIGN))?;
+        self.skip_space();
+        let rest = self.rest();
+        let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+        let digits = &rest[..rest.find(|c| !belongs(c)).unwrap_or(rest.len())];
+        let number = digits.parse::<f64>().ok().filter(|number| !number.is_nan());
+        let number = number.ok_or_else(|| self.expected("a number that is not NaN"))?;
+        self.at += digits.len();
+        Ok((comparison, Real(number)))
+    }
+
+    /// A measure, of which the word is read.
+    fn measure(&mut self, at: usize, word: &str) -> Read<Measure> {
+        let unset = (Comparison::Above, Real(0.0));
+        let statistic = match word {
+            "min" => Statistic::Minimum,
+            "max" => Statistic::Maximum,
+            "sum" => Statistic::Sum,
+            "mean" => Statistic::Mean,
+            "variance" => Statistic::Variance,
+            "count" => Statistic::Count(unset.0, unset.1),
+            "any" => Statistic::Any(unset.0, unset.1),
+            "all" => Statistic::All(unset.0, unset.1),
+            word => {
+                let (text, at, word) = (self.text.to_owned(), self.number(at), word.to_owned());
+                return Err(ParseConditionError::Word { text, at, word });
+            }
+        };
+        self.open()?;
+        let variable = self.name(&[')', '[', '<', '>', '=', ','])?;
+        let region = self.region()?;
+        let statistic = match statistic {
+            Statistic::Count(..) => self.comparison().map(|(how, with)| Statistic::Count(how, with))?,
+            Statistic::Any(..) => self.comparison().map(|(how, with)| Statistic::Any(how, with))?,
+            Statistic::All(..) => self.comparison().map(|(how, with)| Statistic::All(how, with))?,
+            other => other,
+        };
+        self.close()?;
+        let measure = Measure::of(statistic, variable);
+        let measure = measure.map_err(|source| self.no_name(at, source))?;
+        Ok(measure.within(region))
+    }
+
+    fn no_name(&self, at: usize, source: NameError) -> ParseConditionError {
+        ParseConditionError::Name { text: self.text.to_owned(), at: self.number(at), source }
+    }
+
+    /// Slices in square brackets, if they come next.
+    fn region(&mut self) -> Read<Vec<Slice>> {
+        self.skip_space();
+        if !self.rest().starts_with('[') {
+            return Ok(Vec::new());
+        }
+        let at = self.at;
+        let end = self.rest().find(']').ok_or_else(|| {
+            self.at = self.text.len();
+            self.expected("a closing square bracket")
+        })?;
+        let inside = &self.rest()[..=end];
+        let fail = |source| {
+            let (text, at) = (self.text.to_owned(), self.number(at));
+            ParseConditionError::Region { text, at, source }
+        };
+        match inside.parse().map_err(fail)? {
+            SelectionExpression::Slices(slices) if !slices.is_empty() => {
+                self.at += inside.len();
+                Ok(slices)
+            }
+            _ => Err(self.expected("a slice for each dimension, as [0:64, :],")),
+        }
+    }
+
+    /// The name of a variable, which ends before one of these characters, or with its quotes.
+    fn name(&mut self, ends: &[char]) -> Read<String> {
+        self.skip_space();
+        let (at, rest) = (self.at, self.rest());
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let mut name = String::new();
+            let mut characters = quoted.char_indices();
+            while let Some((place, character)) = characters.next() {
+                match character {
+                    '"' => {
+                        self.at = at + 1 + place + 1;
+                        return self.checked_name(at + 1, name);
+                    }
+                    '\\' => name.extend(characters.next().map(|(_, character)| character)),
+                    other => name.push(other),
+                }
+            }
+            self.at = self.text.len();
+            return Err(self.expected("the closing quote"));
+        }
+        let name = &rest[..rest.find(|c| ends.contains(&c)).unwrap_or(rest.len())];
+        if let Some((place, character)) =
+            name.char_indices().find(|(_, character)| matches!(character, '(' | ',' | '"'))
+        {
+            let (text, at) = (self.text.to_owned(), self.number(at + place));
+            return Err(ParseConditionError::Character { text, at, character });
+        }
+        self.at += name.len();
+        self.checked_name(at, name.trim_end().to_owned())
+    }
+
+    fn checked_name(&self, at: usize, name: String) -> Read<String> {
+        match validate_name(&name) {
+            Ok(()) => Ok(name),
+            Err(source) => Err(self.no_name(at, source)),
+        }
+    }
+
+    fn open(&mut self) -> Read<()> {
+        self.must_take("(", "an opening bracket")
+    }
+
+    fn close(&mut self) -> Read<()> {
+        self.must_take(")", "a closing bracket")
+    }
+
+    fn comma(&mut self) -> Read<()> {
+        self.must_take(",", "a comma")
+    }
+}
+
+/// Whether words may have this character.
+pub(super) fn is_word_character(character: char) -> bool {
+    character.is_ascii_lowercase() || character == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Condition, ParseConditionError> {
+        text.parse()
+    }
+
+    #[test]
+    fn conditions_are_read_as_they_are_written() {
+        for (text, name) in [
+            ("has(particles)", "particles"),
+            (" has ( atom.x ) ", "atom.x"),
+            ("has(\"Druck (Pa)\")", "Druck (Pa)"),
+            ("has(wind speed)", "wind speed"),
+            ("has(\"a\\\"b\")", "a\"b"),
+        ] {
+            let condition = Condition::Has { variable: name.to_owned() };
+            assert_eq!(read(text), Ok(condition.clone()), "{text}");
+            assert_eq!(read(&condition.to_string()), Ok(condition));
+        }
+    }
+
+    #[test]
+    fn each_word_has_one_text() {
+        for (text, written) in [
+            ("max(T)>9", "max(T) > 9.0"),
+            ("min( wind speed [0:64, ::2] )<=-1e-3", "min(wind speed[0:64, ::2]) <= -0.001"),
+            ("count(T > 5) >= 1e3", "count(T > 5.0) >= 1000.0"),
+            ("any(\"a > b\"[-1] < 0)", "any(\"a > b\"[-1] < 0.0)"),
+            ("change( sum(T) ) < -inf", "change(sum(T)) < -inf"),
+            ("has(a) and (has(b) or has(c))", "has(a) and (has(b) or has(c))"),
+            ("has(a) and has(b) or has(c)", "has(a) and has(b) or has(c)"),
+            ("((has(a)))", "has(a)"),
+            ("not (has(a) and not has(b))", "not (has(a) and not has(b))"),
+            ("(has(a) and has(b)) and has(c)", "(has(a) and has(b)) and has(c)"),
+            ("rises(all(T>=0))", "rises(all(T >= 0.0))"),
+            ("hysteresis(max(T) > 9, max(T) < 5)", "hysteresis(max(T) > 9.0, max(T) < 5.0)"),
+            ("held(mean(T) > 1, 3, 5)", "held(mean(T) > 1.0, 3, 5)"),
+            ("variance(notes) > 0", "variance(notes) > 0.0"),
+        ] {
+            let condition = read(text).expect(text);
+            assert_eq!(condition.to_string(), written);
+            assert_eq!(read(written), Ok(condition));
+        }
+    }
+
+    #[test]
+    fn errors_give_the_character() {
+        for (text, at, what) in [
+            ("", 1, "a condition"),
+            ("  ", 3, "a condition"),
+            ("has", 4, "an opening bracket"),
+            ("has x", 5, "an opening bracket"),
+            ("has(x", 6, "a closing bracket"),
+            ("has(x) y", 8, "the end"),
+            ("max(T)", 7, "one of >"),
+            ("max(T) > x", 10, "a number"),
+            ("max(T) > NaN", 10, "a number"),
+            ("max(T[0:3) > 1", 15, "a closing square bracket"),
+            ("max(T[...]) > 1", 6, "a slice for each dimension"),
+            ("any(T) > 1", 6, "one of >"),
+            ("change(any(T > 1)) > 1", 8, "a measure that is a number"),
+            ("held(has(a), 0, 5)", 14, "a number of steps"),
+            ("held(has(a), 6, 5)", 17, "a number of steps"),
+            ("held(has(a), 6, 65)", 17, "a number of steps"),
+            ("has(\"a)", 8, "the closing quote"),
+            ("has(a) and", 11, "a condition"),
+            ("hysteresis(has(a))", 18, "a comma"),
+        ] {
+            let error = read(text).expect_err(text);
+            let ParseConditionError::Expected { at: found, expected, .. } = &error else {
+                panic!("{text:?}: {error}")
+            };
+            assert!(*found == at && expected.starts_with(what), "{text:?}: {error}");
+        }
+        assert!(
+            matches!(read("has(a) or above(T)"), Err(ParseConditionError::Word { at: 11, word, .. }) if word == "above")
+        );
+        let stands = |text: &str, at, character| {
+            Err(ParseConditionError::Character { text: text.into(), at, character })
+        };
+        for (text, at, character) in [("has(ä(b))", 6, '('), ("has(a, b)", 6, ','), ("has(a\")", 6, '"')] {
+            assert_eq!(read(text), stands(text, at, character), "{text:?}");
+        }
+        let unnamed = read("has( )").expect_err("no name");
+        assert_eq!(unnamed.to_string(), "\"has( )\", character 6: a name is empty");
+        assert!(matches!(read("has(a/b)"), Err(ParseConditionError::Name { at: 5, .. })));
+        assert!(matches!(read("max(T[a:]) > 1"), Err(ParseConditionError::Region { at: 6, .. })));
+        assert_eq!(
+            read("max(T) > 9 and Has(x)").expect_err("refused").to_string(),
+            "\"max(T) > 9 and Has(x)\", character 16: a condition, as max(T) > 9 or has(particles), is expected here"
+        );
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        let deep = format!("{}has(a){}", "(".repeat(40), ")".repeat(40));
+        assert!(matches!(read(&deep), Err(ParseConditionError::TooLarge { limit: LIMIT_DEPTH, .. })));
+        assert!(matches!(read(&"not ".repeat(40)), Err(ParseConditionError::TooLarge { .. })));
+        let many =
+            |count: usize| (0..count).map(|at| format!("max(v{at}) > 1")).collect::<Vec<_>>().join(" or ");
+        assert!(read(&many(LIMIT_MEASURES)).is_ok());
+        assert!(matches!(read(&many(LIMIT_MEASURES + 1)), Err(ParseConditionError::TooLarge { .. })));
+    }
+}
