@@ -5,6 +5,7 @@ mod crossing;
 mod per_host;
 mod stage;
 mod tee;
+mod watch;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -21,6 +22,7 @@ pub(crate) use crossing::{ForwardOptions, GateOptions};
 pub(crate) use per_host::StagingRanks;
 pub(crate) use stage::StageOptions;
 pub(crate) use tee::TeeOptions;
+pub(crate) use watch::WatchOptions;
 
 /// What `--help` says at the end.
 const AFTER: &str = "\
@@ -60,6 +62,11 @@ pub(crate) enum Command {
     Check(CheckOptions),
     /// Follows a stream while it runs: its steps, or the values of one variable
     Tail(TailOptions),
+    /// Acts on those steps of a stream that are as a condition says: prints, writes, or starts a command
+    ///
+    /// The publisher measures and judges, and nothing comes here of other steps. It never waits for this command, unless
+    /// --every-step is said; but one that waits for its first subscriber takes it for that.
+    Watch(WatchOptions),
     /// Writes the steps of a stream into a file, as they come
     ///
     /// The publisher waits for this command where it must, so that no step is missing; see --lossy.
@@ -196,8 +203,8 @@ pub(crate) struct TailOptions {
     /// number. Steps that are gone already are counted as skipped
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
     pub(crate) start_at: StartAt,
-    /// Takes only steps that are so: `has(VARIABLE)`, those in which some rank put that variable. Others are not counted
-    /// as skipped
+    /// Takes only steps that are so, as `has(VARIABLE)` or `max(VARIABLE) > 9`: `flexpath watch --help` has all
+    /// conditions. Others are not counted as skipped
     #[arg(long, value_name = "CONDITION")]
     pub(crate) when: Option<Condition>,
     /// Most values that are shown of a step
@@ -396,7 +403,7 @@ pub(crate) struct MeetOptions {
 }
 
 /// A variable and a selection of its elements.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     /// The variable.
     pub(crate) variable: String,

@@ -34,6 +34,7 @@ mod summary;
 mod tail;
 mod tee;
 mod token;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -123,6 +124,7 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Describe(options) => describe::run(rendezvous, options),
         Command::Check(options) => check::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
+        Command::Watch(options) => watch::run(rendezvous, options),
         Command::Record(options) => record::run(rendezvous, options),
         Command::Replay(options) => replay::run(rendezvous, options),
         Command::Stage(options) => stage::run(rendezvous, options),

@@ -63,7 +63,10 @@ fn follow(subscriber: &mut Subscriber, options: &TailOptions, interrupt: &Interr
 /// Shows one step.
 fn show(out: &mut impl Write, options: &TailOptions, step: &StepReader) -> Result<(), Failure> {
     match &options.target {
-        Some(target) => show_values(out, options, target, step)?,
+        Some(target) => {
+            let TailOptions { stream, json, values, .. } = options;
+            show_values(out, &Showing { stream, json: *json, values: *values }, target, step)?;
+        }
         None => show_step(out, options, step)?,
     }
     Ok(out.flush()?)
@@ -79,10 +82,18 @@ fn show_step(out: &mut impl Write, options: &TailOptions, step: &StepReader) -> 
     }
 }
 
+/// How values are shown.
+pub(crate) struct Showing<'a> {
+    pub(crate) stream: &'a str,
+    pub(crate) json: bool,
+    /// Most values of a step.
+    pub(crate) values: usize,
+}
+
 /// Shows the selected values of one variable.
-fn show_values(
+pub(crate) fn show_values(
     out: &mut impl Write,
-    options: &TailOptions,
+    options: &Showing<'_>,
     target: &Target,
     step: &StepReader,
 ) -> Result<(), Failure> {

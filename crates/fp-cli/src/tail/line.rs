@@ -7,8 +7,9 @@ use half::{bf16, f16};
 use num_complex::{Complex32, Complex64};
 use serde::Serialize;
 
+use super::Showing;
 use super::record::Fields;
-use crate::arguments::{TailOptions, Target};
+use crate::arguments::Target;
 use crate::element::Shown;
 use crate::failure::Failure;
 use crate::summary::VariableSummary;
@@ -95,7 +96,7 @@ pub(super) fn selection(
 /// The selected values of a variable, whatever their type.
 pub(super) fn values(
     out: &mut impl Write,
-    options: &TailOptions,
+    options: &Showing<'_>,
     step: &StepReader,
     info: &VariableInfo,
     selection: &Selection,
@@ -121,7 +122,7 @@ pub(super) fn values(
         Dtype::C64 => show.elements::<Complex64>(out),
         Dtype::String => show.text(out),
         dtype @ Dtype::Bytes => {
-            let (stream, variable) = (options.stream.clone(), info.def.name.clone());
+            let (stream, variable) = (options.stream.to_owned(), info.def.name.clone());
             Err(Failure::NotShown { stream, variable, dtype })
         }
     }
@@ -129,7 +130,7 @@ pub(super) fn values(
 
 /// What is to be shown.
 struct Show<'a> {
-    options: &'a TailOptions,
+    options: &'a Showing<'a>,
     step: &'a StepReader,
     info: &'a VariableInfo,
     selection: &'a Selection,
@@ -180,7 +181,7 @@ impl Show<'_> {
 
     /// Records that are none.
     fn unreadable(&self, what: String) -> Failure {
-        let (stream, variable) = (self.options.stream.clone(), self.info.def.name.clone());
+        let (stream, variable) = (self.options.stream.to_owned(), self.info.def.name.clone());
         Failure::Unreadable { stream, variable, what }
     }
 

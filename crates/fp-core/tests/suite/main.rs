@@ -55,3 +55,4 @@ mod tls;
 mod type_search;
 mod waits;
 mod wanted;
+mod watches;

@@ -36,6 +36,15 @@ pub enum ConditionRefusal {
     /// They are not laid out as a condition is, or no variable can be called as they say.
     #[error("the publisher cannot read the bytes of the condition")]
     Malformed,
+    /// They ask for a measure, and the publisher measures nothing.
+    #[error(
+        "the publisher does not measure {word}(...): its owner lets it compute nothing for subscribers \
+         (with_derivations, Derivations)"
+    )]
+    Unmeasured {
+        /// The word.
+        word: String,
+    },
     /// With what other subscriptions have measured it is more than ranks tell one another of a step.
     #[error(
         "what subscriptions have measured may take {limit_bytes} bytes in each step, and with this condition it would \
@@ -59,6 +68,7 @@ impl ConditionRefusal {
     pub fn is_within_bounds(&self) -> bool {
         match self {
             Self::Version { .. } | Self::Malformed | Self::TooManyMeasures { .. } => true,
+            Self::Unmeasured { word } => word.len() <= LIMIT_WORD_BYTES,
             Self::UnknownWord { word, known } => {
                 let each = |text: &String| text.len() <= 2 * LIMIT_WORD_BYTES;
                 word.len() <= LIMIT_WORD_BYTES && known.len() <= 64 && known.iter().all(each)

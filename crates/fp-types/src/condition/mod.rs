@@ -32,7 +32,7 @@ const LIMIT_MEASURES: usize = 64;
 pub(crate) const LIMIT_HELD_STEPS: u8 = 64;
 
 /// The words that there are, as they are written.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 13] = [
     "has(variable)",
     "min(variable)",
     "max(variable)",
@@ -42,6 +42,7 @@ const WORDS: [&str; 12] = [
     "count(variable > number)",
     "any(variable > number)",
     "all(variable > number)",
+    "change(measure)",
     "rises(condition)",
     "hysteresis(condition, condition)",
     "held(condition, steps, steps)",

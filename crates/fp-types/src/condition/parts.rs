@@ -53,7 +53,7 @@ impl Condition {
         let condition = Self::decode(bytes)?;
         let unknown = condition.measures().into_iter().find(|measure| !parts.knows(measure));
         match unknown.map(|measure| measure.statistic().word()) {
-            Some(word) => Err(ConditionRefusal::unknown(word)),
+            Some(word) => Err(ConditionRefusal::Unmeasured { word: word.to_owned() }),
             None => Ok(condition),
         }
     }
@@ -70,6 +70,9 @@ mod tests {
             Condition::known(&condition.encode(), &NoMeasures).map(|known| known == condition)
         };
         assert_eq!(known("has(T)"), Ok(true));
-        assert_eq!(known("has(T) or max(T) > 1"), Err(ConditionRefusal::unknown("max")));
+        assert_eq!(
+            known("has(T) or max(T) > 1"),
+            Err(ConditionRefusal::Unmeasured { word: "max".to_owned() })
+        );
     }
 }

@@ -1,0 +1,68 @@
+//! What the command line of `watch` says.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use fp_core::Condition;
+
+use super::seconds;
+use crate::credentials::CredentialOptions;
+use crate::watch::action::Action;
+
+/// Options of `watch`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Conditions: max(T) > 9, min, max, sum, mean, variance, count(T > 5) >= 10, any(T[0:64, :] > 9), all(T > 0), has(T),
+change(sum(T)) > 1, rises(CONDITION), hysteresis(ON, OFF), held(CONDITION, 3, 5), with and, or, not and brackets.
+A comparison with NaN does not hold.
+
+  flexpath watch heat 'rises(max(temperature) > 900)'
+  flexpath watch heat 'any(temperature[0:64, :] > 900)' --then 'deliver temperature[0:4, 0:4]' --json
+  flexpath watch heat 'max(temperature) > 900' --then 'write hits' --steps 10
+  flexpath watch heat 'max(temperature) > 900' --then 'run alarm' --commands commands.toml
+
+commands.toml names what may be run. Nothing goes through a shell:
+
+  [command.alarm]
+  run = [\"/usr/local/bin/alarm\", \"{stream}\", \"{step}\"]
+  least_seconds = 60    # between two starts; 1 where it is left out
+
+{stream}, {step} and {judgement} stand for the stream's name, the step's number, and what was measured as JSON.")]
+pub(crate) struct WatchOptions {
+    /// The stream's name, as `flexpath ls` shows it
+    pub(crate) stream: String,
+    /// What a step must be like
+    pub(crate) condition: Condition,
+    /// What is done with each such step, in this order: `notify` prints a line, `deliver VARIABLE[slice]` values, `write DIR`
+    /// puts its variables into a file of its own there, `run NAME` starts a command of --commands [default: notify]
+    #[arg(long = "then", value_name = "ACTION")]
+    pub(crate) actions: Vec<Action>,
+    /// Prints JSON objects, one a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The commands that `run` may start: a TOML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) commands: Option<PathBuf>,
+    /// Ends after that many such steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) steps: Option<u64>,
+    /// Of steps closer together than that only the first is acted on; the others are counted
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(crate) least: Duration,
+    /// Takes every such step: the publisher waits for this command where it must. Otherwise old ones are dropped
+    #[arg(long)]
+    pub(crate) every_step: bool,
+    /// With `write`: these variables; without it all
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) variables: Vec<String>,
+    /// Most values that `deliver` shows of a step
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "json")]
+    pub(crate) values: usize,
+    /// How long to wait for the stream
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub(crate) timeout: Duration,
+    /// Who this is.
+    #[command(flatten)]
+    pub(crate) credentials: CredentialOptions,
+}

@@ -1,0 +1,87 @@
+//! What is done with a step that is as it should be.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::arguments::{ParseTargetError, Target};
+
+/// What is done with a step.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Action {
+    /// A line is printed.
+    Notify,
+    /// Values of a variable are printed.
+    Deliver(Target),
+    /// Its variables go into a file of this folder.
+    Write(PathBuf),
+    /// The command of that name is started.
+    Run(String),
+}
+
+/// Why a text is no action.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ParseActionError {
+    /// There is no such word.
+    #[error("there is no action {word:?}: say notify, deliver VARIABLE[slice], write DIR, or run NAME")]
+    Word {
+        /// The word.
+        word: String,
+    },
+    /// Something is to stand behind the word, or nothing is.
+    #[error("{word} takes {wanted}")]
+    Argument {
+        /// The word.
+        word: &'static str,
+        /// What.
+        wanted: &'static str,
+    },
+    /// It names no elements of a variable.
+    #[error(transparent)]
+    Target(#[from] ParseTargetError),
+}
+
+impl FromStr for Action {
+    type Err = ParseActionError;
+
+    fn from_str(text: &str) -> Result<Self, ParseActionError> {
+        let (word, argument) = text.trim().split_once(char::is_whitespace).unwrap_or((text.trim(), ""));
+        let argument = argument.trim();
+        let some = |word, wanted| match argument {
+            "" => Err(ParseActionError::Argument { word, wanted }),
+            argument => Ok(argument),
+        };
+        match word {
+            "notify" if argument.is_empty() => Ok(Self::Notify),
+            "notify" => Err(ParseActionError::Argument { word: "notify", wanted: "nothing behind it" }),
+            "deliver" => Ok(Self::Deliver(some("deliver", "a variable, as in deliver T[0:4]")?.parse()?)),
+            "write" => Ok(Self::Write(some("write", "a folder, as in write hits")?.into())),
+            "run" => Ok(Self::Run(some("run", "a name of the --commands file, as in run alarm")?.to_owned())),
+            word => Err(ParseActionError::Word { word: word.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actions_are_a_word_and_what_belongs_to_it() {
+        let read = |text: &str| text.parse::<Action>();
+        assert_eq!(read(" notify ").ok(), Some(Action::Notify));
+        assert_eq!(read("write some folder").ok(), Some(Action::Write("some folder".into())));
+        assert_eq!(read("run alarm").ok(), Some(Action::Run("alarm".to_owned())));
+        assert!(matches!(read("deliver T[0:4, :]"), Ok(Action::Deliver(target)) if target.variable == "T"));
+        for (text, said) in [
+            ("shout", "there is no action \"shout\""),
+            ("notify me", "notify takes nothing behind it"),
+            ("write", "write takes a folder"),
+            ("run ", "run takes a name"),
+            ("deliver", "deliver takes a variable"),
+        ] {
+            let error = read(text).expect_err(text).to_string();
+            assert!(error.starts_with(said), "{error}");
+        }
+        assert!(matches!(read("deliver T[a]"), Err(ParseActionError::Target(_))));
+    }
+}

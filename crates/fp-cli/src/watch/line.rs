@@ -1,0 +1,114 @@
+//! What is told of a step, as text or as a line of JSON.
+
+use fp_core::{Judgement, MeasuredNumber, Real, StepReader};
+use serde::Serialize;
+use serde_json::{Number, Value};
+
+/// A step, for programs.
+#[derive(Debug, Serialize)]
+struct StepLine<'a> {
+    stream: &'a str,
+    step: u64,
+    /// Such steps that were passed over since the line before.
+    skipped: u64,
+    #[serde(flatten)]
+    judgement: JudgementLine<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct JudgementLine<'a> {
+    measured: Vec<MeasuredLine<'a>>,
+    /// Why it was not judged.
+    unjudged: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct MeasuredLine<'a> {
+    measure: &'a str,
+    /// Null if no rank put an element, or if it is NaN or infinite.
+    number: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<&'a [u64]>,
+}
+
+fn value(number: Option<MeasuredNumber>) -> Value {
+    match number {
+        Some(MeasuredNumber::Signed(number)) => number.into(),
+        Some(MeasuredNumber::Unsigned(number)) => number.into(),
+        Some(MeasuredNumber::Real(Real(number))) => {
+            Number::from_f64(number).map_or(Value::Null, Value::Number)
+        }
+        None => Value::Null,
+    }
+}
+
+fn line(judgement: &Judgement) -> JudgementLine<'_> {
+    let measured = judgement.measured.iter().map(|measured| MeasuredLine {
+        measure: &measured.measure,
+        number: value(measured.number),
+        place: measured.place.as_deref(),
+    });
+    JudgementLine {
+        measured: measured.collect(),
+        unjudged: judgement.unjudged.as_ref().map(ToString::to_string),
+    }
+}
+
+/// What was measured, as JSON.
+pub(super) fn judgement_json(judgement: &Judgement) -> Result<String, serde_json::Error> {
+    serde_json::to_string(&line(judgement))
+}
+
+/// A step as JSON.
+pub(super) fn json(step: &StepReader, judgement: &Judgement) -> Result<String, serde_json::Error> {
+    let (stream, number, skipped) = (step.stream(), step.step().0, step.skipped());
+    serde_json::to_string(&StepLine { stream, step: number, skipped, judgement: line(judgement) })
+}
+
+/// A step as text: `step 12  max(T) = 9.5 at (3, 4)`.
+pub(super) fn text(step: &StepReader, judgement: &Judgement) -> String {
+    let skipped = match step.skipped() {
+        0 => String::new(),
+        skipped => format!(" ({skipped} skipped)"),
+    };
+    format!("step {}{skipped}{}", step.step(), judged(judgement))
+}
+
+fn judged(judgement: &Judgement) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for measured in &judgement.measured {
+        let number = measured.number.map_or_else(|| "nothing".to_owned(), |number| number.to_string());
+        let place = measured.place.as_ref().map_or_else(String::new, |place| {
+            let indices: Vec<String> = place.iter().map(u64::to_string).collect();
+            format!(" at ({})", indices.join(", "))
+        });
+        parts.push(format!("{} = {number}{place}", measured.measure));
+    }
+    parts.extend(judgement.unjudged.iter().map(|why| format!("not judged: {why}")));
+    if parts.is_empty() { String::new() } else { format!("  {}", parts.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_core::{Measured, Rank, Unmeasured};
+
+    #[test]
+    fn numbers_are_told_with_their_places() {
+        let measured = |measure: &str, number, place| Measured { measure: measure.to_owned(), number, place };
+        let judgement = Judgement {
+            unjudged: Some(Unmeasured { rank: Rank(3), reason: "no time".to_owned() }),
+            measured: vec![
+                measured("max(T)", Some(MeasuredNumber::Real(Real(9.5))), Some(vec![3, 4])),
+                measured("count(T > 5.0)", Some(MeasuredNumber::Unsigned(7)), None),
+                measured("min(p)", None, None),
+                measured("mean(T)", Some(MeasuredNumber::Real(Real(f64::NAN))), None),
+            ],
+        };
+        let text = "  max(T) = 9.5 at (3, 4), count(T > 5.0) = 7, min(p) = nothing, mean(T) = NaN, \
+                    not judged: publisher rank 3 did not measure: no time";
+        assert_eq!(judged(&judgement), text);
+        let json = r#"{"measured":[{"measure":"max(T)","number":9.5,"place":[3,4]},{"measure":"count(T > 5.0)","number":7},{"measure":"min(p)","number":null},{"measure":"mean(T)","number":null}],"unjudged":"publisher rank 3 did not measure: no time"}"#;
+        assert_eq!(judgement_json(&judgement).expect("JSON"), json);
+    }
+}

@@ -1,0 +1,190 @@
+//! `flexpath watch`: does something with each step that is as a condition says.
+//!
+//! The publisher judges. So of other steps nothing comes here, and of these only what an action needs.
+
+pub(crate) mod action;
+pub(crate) mod commands;
+mod line;
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{
+    EndReason, Interrupt as Asked, Judgement, NextStep, QueuePolicy, StepReader, Subscriber,
+    SubscriberOptions,
+};
+use fp_spool::Spool;
+
+use crate::arguments::WatchOptions;
+use crate::describe::open;
+use crate::failure::Failure;
+use crate::interrupt::{Interrupt, NOTICE};
+use crate::recorded_step;
+use crate::tail::{Showing, show_values};
+use action::Action;
+use commands::{Commands, Started};
+
+/// Follows a stream.
+pub(crate) fn run(rendezvous: Rendezvous, options: &WatchOptions) -> Result<(), Failure> {
+    let mut watch = Watch::new(options)?;
+    let credentials = options.credentials.read()?;
+    let interrupt = Interrupt::watch()?;
+    let subscription = watch.subscription().with_interrupt(Asked::new(interrupt.asked()));
+    let outcome = open(&options.stream, subscription, &credentials, rendezvous).and_then(|mut subscriber| {
+        watch.follow(&mut subscriber, &interrupt)?;
+        Ok(subscriber.close()?)
+    });
+    watch.commands.finish();
+    watch.tell_passed_over();
+    if interrupt.is_requested() {
+        return Ok(interrupt.finish()?);
+    }
+    outcome
+}
+
+/// What is done, and what was done last.
+struct Watch<'o> {
+    options: &'o WatchOptions,
+    actions: Vec<Action>,
+    commands: Commands,
+    acted: Option<Instant>,
+    /// Steps that came too soon after another one.
+    passed_over: u64,
+}
+
+impl<'o> Watch<'o> {
+    fn new(options: &'o WatchOptions) -> Result<Self, Failure> {
+        let actions = match options.actions.is_empty() {
+            true => vec![Action::Notify],
+            false => options.actions.clone(),
+        };
+        let mut names = Vec::new();
+        for action in &actions {
+            match action {
+                Action::Run(name) => names.push(name.as_str()),
+                Action::Write(folder) => std::fs::create_dir_all(folder)
+                    .map_err(|error| Failure::Usage(format!("write {}: {error}", folder.display())))?,
+                Action::Notify | Action::Deliver(_) => {}
+            }
+        }
+        let read = Commands::read(options.commands.as_deref(), &names);
+        let commands = read.map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(Self { options, actions, commands, acted: None, passed_over: 0 })
+    }
+
+    /// No more is asked of the publisher than actions need: nothing for a line that is printed.
+    fn subscription(&self) -> SubscriberOptions {
+        let options = self.options;
+        let mut asked = SubscriberOptions::default().with_open_timeout(options.timeout);
+        asked.condition = Some(options.condition.clone());
+        let writes = self.actions.iter().any(|action| matches!(action, Action::Write(_)));
+        if !(writes && options.variables.is_empty()) {
+            let delivered = self.actions.iter().filter_map(|action| match action {
+                Action::Deliver(target) => Some(target.variable.clone()),
+                Action::Notify | Action::Write(_) | Action::Run(_) => None,
+            });
+            let written = options.variables.iter().filter(|_| writes).cloned();
+            asked = asked.with_variables(delivered.chain(written));
+        }
+        if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) }
+    }
+
+    /// Acts on steps until there are enough, the stream ends, or the user has seen enough.
+    fn follow(&mut self, subscriber: &mut Subscriber, interrupt: &Interrupt) -> Result<(), Failure> {
+        let mut acted = 0;
+        while !interrupt.is_requested() && self.options.steps.is_none_or(|limit| acted < limit) {
+            match subscriber.next_step(NOTICE)? {
+                NextStep::Step(step) => acted += u64::from(self.take(&step)?),
+                NextStep::NotYet => self.commands.reap(),
+                NextStep::Ended(ending) => return self.ended(&ending.reason),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the step was acted on.
+    fn take(&mut self, step: &StepReader) -> Result<bool, Failure> {
+        if self.acted.is_some_and(|acted| acted.elapsed() < self.options.least) {
+            self.passed_over += 1;
+            return Ok(false);
+        }
+        self.acted = Some(Instant::now());
+        self.tell_passed_over();
+        let judgement = step.judgement().cloned().unwrap_or_default();
+        for action in self.actions.clone() {
+            self.act(&action, step, &judgement)?;
+        }
+        Ok(true)
+    }
+
+    fn act(&mut self, action: &Action, step: &StepReader, judgement: &Judgement) -> Result<(), Failure> {
+        let mut out = std::io::stdout().lock();
+        match action {
+            Action::Notify if self.options.json => writeln!(out, "{}", line::json(step, judgement)?)?,
+            Action::Notify => writeln!(out, "{}", line::text(step, judgement))?,
+            Action::Deliver(target) => {
+                let stream = &self.options.stream;
+                let showing = Showing { stream, json: self.options.json, values: self.options.values };
+                show_values(&mut out, &showing, target, step)?;
+            }
+            Action::Write(folder) => self.write(folder, step)?,
+            Action::Run(name) => self.start(name, step, judgement)?,
+        }
+        Ok(out.flush()?)
+    }
+
+    /// Puts the step into a file of its own: one that is there already stays as it is, and is an error.
+    fn write(&self, folder: &Path, step: &StepReader) -> Result<(), Failure> {
+        let path = folder.join(format!("{}-{}.fpsr", self.options.stream, step.step()));
+        if path.exists() {
+            return Err(Failure::Usage(format!("{} is there already: name another folder", path.display())));
+        }
+        let wanted = &self.options.variables;
+        let mut variables = recorded_step::variables(step)?;
+        variables.retain(|info| wanted.is_empty() || wanted.contains(&info.def.name));
+        let head = recorded_step::head(step, &variables)?;
+        let written: Result<_, Failure> = Spool::append(&path)?.write(&head, |record| {
+            for (block, name, select) in recorded_step::all_blocks(step, &variables)? {
+                let (_, bytes) = step.view_bytes(name, select)?;
+                record.block(&block, &bytes)?;
+            }
+            Ok(())
+        });
+        if written.is_err() {
+            // Half a step is none: the next attempt may have it whole.
+            let _ = std::fs::remove_file(&path);
+        }
+        written.map(drop)
+    }
+
+    /// A command that cannot be started is told, and does not end the watch.
+    fn start(&mut self, name: &str, step: &StepReader, judgement: &Judgement) -> Result<(), Failure> {
+        let (number, told) = (step.step().to_string(), line::judgement_json(judgement)?);
+        let words = [("stream", step.stream()), ("step", &number), ("judgement", &told)];
+        match self.commands.start(name, &words) {
+            Ok(Started::Now | Started::PassedOver) => {}
+            Err(error) => {
+                eprintln!("flexpath: command {name} could not be started for step {number}: {error}")
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_passed_over(&mut self) {
+        let steps = std::mem::take(&mut self.passed_over);
+        if steps > 0 {
+            eprintln!("flexpath: stream {:?}: {steps} such steps passed over (--least)", self.options.stream);
+        }
+    }
+
+    fn ended(&self, reason: &EndReason) -> Result<(), Failure> {
+        let (stream, ending) = (self.options.stream.clone(), reason.to_string());
+        if matches!(reason, EndReason::Closed) {
+            eprintln!("flexpath: stream {stream:?}: {ending}");
+            return Ok(());
+        }
+        Err(Failure::Ended { stream, ending })
+    }
+}
