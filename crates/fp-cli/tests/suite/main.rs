@@ -26,4 +26,5 @@ mod support;
 mod texts;
 mod two_hosts;
 mod types;
+mod watches;
 mod wire;

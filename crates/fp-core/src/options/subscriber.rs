@@ -244,8 +244,9 @@ impl SubscriberOptions {
         self
     }
 
-    /// Wants only steps that are so: `has(particles)` means those in which some rank put that variable. Of other steps
-    /// the subscriber hears nothing. It is not woken, they take no credit, and they are not counted as skipped.
+    /// Wants only steps that are so, as `has(particles)` or `max(T[0:64, :]) > 9`: docs/watches.md has all conditions. Of
+    /// other steps the subscriber hears nothing. It is not woken, they take no credit, and they are not counted as skipped.
+    /// [`StepReader::judgement`](crate::StepReader::judgement) has the numbers of those that come.
     ///
     /// Names are those of published variables, which need not be subscribed to. No publisher knows what it will publish
     /// later: with a name that never comes, no step does.

@@ -1,0 +1,120 @@
+//! `flexpath watch`: what it prints, writes and starts for steps that are as a condition says.
+
+use crate::support::{Live, Run};
+use serde_json::Value;
+
+fn lines(stdout: &str) -> Vec<Value> {
+    stdout.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
+}
+
+/// `rows` of the stream that [`Live`] publishes: what is told of a step is what its rows say.
+#[test]
+fn hits_are_printed_with_their_numbers() {
+    let live = Live::start("rows");
+    let watched = Run::of(
+        &live,
+        &[
+            "watch",
+            "rows",
+            "max(temperature) > -1e9 and count(temperature > -1e9) >= 1",
+            "--json",
+            "--steps",
+            "3",
+        ],
+    )
+    .finish();
+    assert_eq!(watched.code, Some(0), "{}", watched.stderr);
+    let told = lines(&watched.stdout);
+    assert_eq!(told.len(), 3);
+    for line in told {
+        let step = line["step"].as_u64().expect("a number");
+        let all: Vec<f64> = crate::support::rows_of_step(step).concat();
+        let greatest = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert_eq!(line["measured"][0]["measure"], "max(temperature)");
+        assert_eq!(line["measured"][0]["number"].as_f64(), Some(greatest), "{line}");
+        assert_eq!(line["measured"][1]["number"].as_u64(), Some(all.len() as u64), "{line}");
+        assert_eq!(line["unjudged"], Value::Null);
+    }
+    let text = Run::of(&live, &["watch", "rows", "sum(temperature) > -1e9", "--steps", "1"]).finish();
+    assert!(
+        text.stdout.starts_with("step ") && text.stdout.contains("  sum(temperature) = "),
+        "{}",
+        text.stdout
+    );
+    live.stop();
+}
+
+/// Every action of one step, in order, and a file of commands.
+#[test]
+fn hits_are_delivered_written_and_run() {
+    let live = Live::start("rows");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (hits, out) = (folder.path().join("hits"), folder.path().join("told.json"));
+    let commands = folder.path().join("commands.toml");
+    // The judgement goes as one word to a program that writes it, and a shell would have made something else of it.
+    let text = format!(
+        "[command.note]\nrun = [\"sh\", \"-c\", 'printf %s \"$1\" > \"$2\"', \"note\", \"{{judgement}}\", {:?}]\n",
+        out.to_str().expect("a name")
+    );
+    std::fs::write(&commands, text).expect("written");
+    let write = format!("write {}", hits.display());
+    let arguments = [
+        "watch",
+        "rows",
+        "min(temperature) > -1e9",
+        "--steps",
+        "1",
+        "--json",
+        "--then",
+        "notify",
+        "--then",
+        "deliver temperature",
+        "--then",
+        &write,
+        "--then",
+        "run note",
+        "--commands",
+        commands.to_str().expect("a name"),
+    ];
+    let watched = Run::of(&live, &arguments).finish();
+    assert_eq!(watched.code, Some(0), "{}", watched.stderr);
+    let told = lines(&watched.stdout);
+    let [notified, delivered] = &told[..] else { panic!("{told:?}") };
+    let step = notified["step"].as_u64().expect("a number");
+    let values: Vec<f64> =
+        delivered["values"].as_array().expect("values").iter().filter_map(Value::as_f64).collect();
+    assert_eq!(
+        (delivered["step"].as_u64(), values),
+        (Some(step), crate::support::rows_of_step(step).concat())
+    );
+    let noted: Value = serde_json::from_str(&std::fs::read_to_string(&out).expect("it ran")).expect("JSON");
+    assert_eq!(noted["measured"], notified["measured"]);
+    let file = hits.join(format!("rows-{step}.fpsr"));
+    let listed = Run::at(folder.path(), &["ls", file.to_str().expect("a name")]).finish();
+    assert!(
+        listed.stdout.starts_with(&format!("step {step} of \"rows\": ")),
+        "{}{}",
+        listed.stdout,
+        listed.stderr
+    );
+    live.stop();
+}
+
+#[test]
+fn what_cannot_be_done_is_said_before_anything_is_opened() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (arguments, said) in [
+        (&["watch", "rows", "max(temperature"][..], "character 16: a closing bracket is expected here"),
+        (&["watch", "rows", "top(temperature) > 1"], "there is no condition \"top\""),
+        (&["watch", "rows", "max(temperature) > 1", "--then", "shout"], "there is no action \"shout\""),
+        (&["watch", "rows", "max(temperature) > 1", "--then", "run x"], "`run x` needs --commands FILE"),
+        (
+            &["watch", "rows", "max(temperature) > 1", "--then", "run x", "--commands", "/nowhere/c.toml"],
+            "the file of commands /nowhere/c.toml",
+        ),
+    ] {
+        let refused = Run::at(folder.path(), arguments).finish();
+        assert_eq!(refused.code, Some(2), "{arguments:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(said), "{arguments:?}: {}", refused.stderr);
+    }
+}
