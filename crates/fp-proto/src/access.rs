@@ -13,9 +13,9 @@ pub enum Action {
     Derive,
     /// To hand over code that the publisher runs.
     Deploy,
-    /// To watch for an event in the data. No message asks for that yet.
+    /// To have the publisher measure what a condition asks for.
     Watch,
-    /// To ask something of the simulation. No message asks for that yet.
+    /// To ask something of the simulation.
     Request,
     /// To ask for the status of its ranks.
     Status,

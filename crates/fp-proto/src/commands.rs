@@ -1,9 +1,10 @@
 //! What the commands of the application answer.
 
 use crate::few::Few;
-use crate::message::Assignment;
+use crate::message::{Assignment, ChangeId};
 use crate::outcome::{LossReason, StreamEnding};
 use crate::request::Request;
+use crate::steering::{LIMIT_STEERING_TEXT_BYTES, SteeringRequest};
 use crate::time::Moment;
 use fp_types::{ContributionError, Rank, StepId, SubscriptionId};
 use std::sync::Arc;
@@ -35,6 +36,8 @@ pub struct BegunStep {
     pub requests: Vec<(Arc<Request>, u32)>,
     /// What is to be measured of it for their conditions, each once; sorted. See `PublisherMachine::measured`.
     pub measures: Vec<Arc<str>>,
+    /// What subscribers ask of the simulation at this step. What `PublisherMachine::decline` does not decline is taken.
+    pub steering: Vec<(ChangeId, Arc<SteeringRequest>)>,
 }
 
 /// What a step takes on its rank.
@@ -152,6 +155,11 @@ pub enum CommandError {
         /// The publisher's.
         size: u32,
     },
+    /// Numbers, truth values and short texts are asked of a simulation, and nothing else.
+    #[error(
+        "a request takes a number, a truth value, or a text of at most {LIMIT_STEERING_TEXT_BYTES} bytes"
+    )]
+    InvalidValue,
     /// The new selection is not acceptable.
     #[error("invalid selection: only the variables of a subscription can change")]
     InvalidSpec,

@@ -1,6 +1,7 @@
 //! What the application decides when it opens a stream: bounds, policies and deadlines.
 
 use crate::request::Request;
+use crate::steering::Parameter;
 use crate::tree;
 use fp_types::{Epoch, MeasureParts, NoMeasures, Rank, StepId};
 use serde::{Deserialize, Serialize};
@@ -121,6 +122,8 @@ pub struct PublisherConfig {
     pub lag_report: Duration,
     /// Who knows what conditions of subscriptions have measured.
     pub measures: Arc<dyn MeasureParts>,
+    /// What subscribers may ask of the simulation. The lead's are those that count.
+    pub parameters: Vec<Parameter>,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::mutation::Mutation>,
@@ -143,6 +146,7 @@ impl PublisherConfig {
             limit_wait: Duration::from_secs(60),
             lag_report: Duration::from_millis(200),
             measures: Arc::new(NoMeasures),
+            parameters: Vec::new(),
             #[cfg(feature = "mutations")]
             mutation: None,
         }

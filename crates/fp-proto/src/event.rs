@@ -6,6 +6,7 @@ use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
+use crate::steering::SteeringOutcome;
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 
 /// Something happened on a stream.
@@ -107,6 +108,13 @@ pub enum Event {
     Reselected {
         /// The first step under it.
         first: StepId,
+    },
+    /// What became of a request to the simulation (subscriber's lead).
+    Steered {
+        /// The number of the request.
+        id: u64,
+        /// What became of it.
+        outcome: SteeringOutcome,
     },
     /// The publisher is lost, or the way to it; it is looked for again (subscriber).
     AwaitingRestart {

@@ -82,7 +82,10 @@ fn estimate(message: &Message) -> usize {
         | Message::AskStatus { .. }
         | Message::Status { .. }
         | Message::StatusRefused { .. }
-        | Message::AssignJudged { .. } => 0,
+        | Message::AssignJudged { .. }
+        | Message::Steer { .. }
+        | Message::Steered { .. }
+        | Message::SteeringAnswer { .. } => 0,
     }
 }
 

@@ -28,6 +28,7 @@ pub mod publisher;
 pub mod request;
 mod search;
 pub mod status;
+pub mod steering;
 pub mod subscriber;
 pub mod table;
 pub mod time;

@@ -12,8 +12,10 @@ use crate::few;
 use crate::few::Few;
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
+use crate::steering::{SteeringOutcome, SteeringRequest};
 use fp_types::{
-    Dtype, Epoch, Judgement, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId, Unmeasured,
+    AttributeValue, Dtype, Epoch, Judgement, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId,
+    Unmeasured,
 };
 use serde::{Deserialize, Serialize};
 
@@ -98,6 +100,8 @@ pub enum ChangeKind {
     Remove,
     /// Another selection for one.
     Update(Box<SubscriptionSpec>),
+    /// Something that a member asks of the simulation. All ranks see it at the first step of the change.
+    Steer(Box<SteeringRequest>),
 }
 
 /// The lead's decisions: one ordered log that every publisher rank receives whole, down the tree.
@@ -550,5 +554,28 @@ pub enum Message {
         assignment: Box<Assignment>,
         /// Why the step is one that the condition asks for.
         judgement: Box<Judgement>,
+    },
+    /// A subscriber cohort's lead asks something of the simulation.
+    Steer {
+        /// The asker's number for it.
+        id: u64,
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: AttributeValue,
+    },
+    /// The answer, when all publisher ranks have left the step at which they saw it, or at once if none will.
+    Steered {
+        /// The asker's number.
+        id: u64,
+        /// What became of it.
+        outcome: SteeringOutcome,
+    },
+    /// Up the publisher tree: all ranks below have left the step at which they saw the request.
+    SteeringAnswer {
+        /// The change that it is.
+        change: ChangeId,
+        /// The lowest rank that declined it, and why.
+        declined: Option<(Rank, String)>,
     },
 }

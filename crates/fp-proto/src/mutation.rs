@@ -94,6 +94,12 @@ pub enum Mutation {
     PartMergedTwice,
     /// A rank tells what it measured of the step before.
     PartOfOlderStep,
+    /// A rank answers that it can see a request at its next step.
+    SteeredAtNext,
+    /// What a rank below declined counts as taken.
+    DeclineForgotten,
+    /// A request is answered before all ranks below have seen it.
+    AnsweredBeforeChildren,
     /// A step that does not satisfy a condition is counted as missed.
     IndifferentIsSkipped,
     /// Whoever has a condition answers for steps that are not judged yet.
@@ -129,7 +135,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 57] = [
+    pub const ALL: [Self; 60] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -175,6 +181,9 @@ impl Mutation {
         Self::ConditionOfAnotherTable,
         Self::PartMergedTwice,
         Self::PartOfOlderStep,
+        Self::SteeredAtNext,
+        Self::DeclineForgotten,
+        Self::AnsweredBeforeChildren,
         Self::IndifferentIsSkipped,
         Self::UnjudgedBlamed,
         Self::PeersUnbounded,

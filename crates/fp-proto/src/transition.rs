@@ -96,6 +96,16 @@ transitions! {
     UpdatePrepared = "subscription.update.prepared",
     /// A new selection holds on a rank.
     UpdateDone = "subscription.update.done",
+    /// A request to the simulation was prepared on a rank.
+    SteeringPrepared = "steering.prepared",
+    /// The step of a request is known on a rank.
+    SteeringStarted = "steering.started",
+    /// All ranks have answered a request.
+    SteeringAnswered = "steering.answered",
+    /// A request was refused.
+    SteeringRefused = "steering.refused",
+    /// A subscriber asked something of the simulation.
+    SubscriberSteers = "subscriber.steers",
     /// A subscription was refused.
     SubscribeRefused = "subscription.refused",
     /// A member joined a set that had members already.

@@ -6,6 +6,12 @@ use fp_proto::message::Message;
 use fp_proto::request::Request;
 use fp_transform::ModuleHash;
 use fp_transport::{PeerProof, ShownToken};
+use fp_types::Condition;
+
+/// Whether a condition has the publisher measure something.
+fn is_measured(condition: &[u8]) -> bool {
+    Condition::decode(condition).is_ok_and(|condition| !condition.measures().is_empty())
+}
 
 /// What one publisher rank lets others do with its stream.
 pub(crate) struct Admission {
@@ -23,6 +29,9 @@ impl Admission {
     /// Whether what somebody who is no rank of the own cohort asks for is allowed.
     pub(crate) fn check(&self, message: &Message, proof: &PeerProof) -> Result<(), Denial> {
         if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
+            if spec.when.as_deref().is_some_and(is_measured) {
+                self.check_action(Action::Watch, proof)?;
+            }
             return self.check_subscription(&spec.requests, proof);
         }
         if let Message::Join { .. } | Message::TreeHello { .. } = message {
@@ -30,6 +39,9 @@ impl Admission {
         }
         if let Message::Resolve { .. } | Message::AskContacts { .. } = message {
             return self.check_action(Action::Subscribe, proof);
+        }
+        if let Message::Steer { .. } = message {
+            return self.check_action(Action::Request, proof);
         }
         if let Message::AskStatus { .. } = message {
             return self.check_action(Action::Status, proof);

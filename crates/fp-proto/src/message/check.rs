@@ -10,7 +10,8 @@ use crate::message::{ChangeKind, Decision, MeasurePart, Message, NoTable, ReadyR
 use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use crate::status::report::StatusRefusal;
-use fp_types::{Judgement, LIMIT_CONDITION_BYTES, Rank, Unmeasured};
+use crate::steering::{self, LIMIT_STEERING_TEXT_BYTES, SteeringOutcome, SteeringRefusal};
+use fp_types::{AttributeValue, Judgement, LIMIT_CONDITION_BYTES, Rank, Unmeasured};
 
 type Check = Result<(), &'static str>;
 
@@ -65,12 +66,20 @@ fn decision(decision: &Decision) -> Check {
             if kept.is_sorted_by(|one, next| one < next) { Ok(()) } else { Err("log.kept") }
         }
         Decision::Released { steps, .. } => at_most(steps.len(), LIMIT_ITEMS, "log.steps"),
+        Decision::Prepare { kind: ChangeKind::Steer(asked), .. } => {
+            at_most(asked.by.len(), LIMIT_NAME_BYTES, "steer.by")?;
+            steer(&asked.name, &asked.value)
+        }
         Decision::Prepare { kind: ChangeKind::Remove, .. }
         | Decision::Assigned { .. }
         | Decision::Lagging { .. }
         | Decision::Lost { .. }
         | Decision::Closed => Ok(()),
     }
+}
+
+fn steer(name: &str, value: &AttributeValue) -> Check {
+    if steering::is_within_bounds(name, value) { Ok(()) } else { Err("steer") }
 }
 
 fn report(report: &ReadyReport) -> Check {
@@ -113,6 +122,18 @@ impl Message {
                 parts(measured)
             }
             Self::AssignJudged { judgement: told, .. } => judgement(told),
+            Self::Steer { name, value, .. } => steer(name, value),
+            Self::Steered { outcome, .. } => {
+                if outcome.is_within_bounds() {
+                    Ok(())
+                } else {
+                    Err("steered.outcome")
+                }
+            }
+            Self::SteeringAnswer { declined, .. } => {
+                let len = declined.as_ref().map_or(0, |(_, reason)| reason.len());
+                at_most(len, LIMIT_STEERING_TEXT_BYTES, "steering_answer.declined")
+            }
             Self::Log { entries, .. } => {
                 at_most(entries.len(), LIMIT_ITEMS, "log.entries")?;
                 entries.iter().try_for_each(decision)
@@ -172,7 +193,8 @@ impl Message {
         | Self::AwaitingRestart { reason: EndReason::Denied(told) }
         | Self::TableRefused { reason: NoTable::Denied(told), .. }
         | Self::Unresolved { reason: NoTable::Denied(told), .. }
-        | Self::StatusRefused { reason: StatusRefusal::Denied(told), .. } = self
+        | Self::StatusRefused { reason: StatusRefusal::Denied(told), .. }
+        | Self::Steered { outcome: SteeringOutcome::Refused(SteeringRefusal::Denied(told)), .. } = self
         {
             return Some(told);
         }

@@ -49,6 +49,9 @@ impl Message {
             Self::StatusRefused { .. } => "StatusRefused",
             Self::ReadyMeasured { .. } => "ReadyMeasured",
             Self::AssignJudged { .. } => "AssignJudged",
+            Self::Steer { .. } => "Steer",
+            Self::Steered { .. } => "Steered",
+            Self::SteeringAnswer { .. } => "SteeringAnswer",
         }
     }
 }

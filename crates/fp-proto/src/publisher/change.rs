@@ -6,7 +6,7 @@ use crate::config::SubscriptionSpec;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, Message};
-use crate::publisher::{drain, log, membership, ready, reserve, steps};
+use crate::publisher::{drain, log, membership, ready, reserve, steering, steps};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Rank, StepId, SubscriptionId};
@@ -65,9 +65,10 @@ pub(crate) fn apply_prepare(
                 known.reselect(SubscriptionSpec::clone(spec));
             }
         }
+        ChangeKind::Steer(_) => machine.wire.mark(Transition::SteeringPrepared),
     }
     let missing = machine.cohort.children().map(|(rank, _)| rank).collect();
-    let next = machine.ledger.next;
+    let next = StepId(machine.ledger.next.0 + steering::margin(machine, &kind));
     machine.changes.pending.insert(change, Pending { subscription, kind, missing, next, answered: false });
     machine.finish();
     answer_if_complete(machine, change);
@@ -176,6 +177,7 @@ pub(crate) fn apply_start(
                 known.selection_agreed(first);
             }
         }
+        ChangeKind::Steer(request) => steering::start(machine, change, first, *request),
     }
     ready::send_ready(machine);
 }

@@ -8,6 +8,7 @@ use crate::message::{MemberId, Message, NoTable};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::publisher::membership;
 use crate::status::report::StatusRefusal;
+use crate::steering::{SteeringOutcome, SteeringRefusal};
 use crate::transition::Transition;
 use crate::wire::Role;
 
@@ -22,6 +23,11 @@ pub(crate) fn deny(
     machine.wire.event(Event::Denied(denial.clone()));
     match (role, message) {
         (Role::Member(member), Message::Reselect { .. }) => detach(machine, from, member, denial),
+        (Role::Member(_), Message::Steer { id, .. }) => {
+            machine.wire.mark(Transition::SteeringRefused);
+            let outcome = SteeringOutcome::Refused(SteeringRefusal::Denied(denial));
+            machine.wire.send(from, Message::Steered { id, outcome });
+        }
         (_, Message::Resolve { request, .. }) => {
             machine.wire.send(from, Message::Unresolved { request, reason: NoTable::Denied(denial) });
         }

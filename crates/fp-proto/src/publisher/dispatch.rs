@@ -5,7 +5,9 @@ use super::{Phase, PublisherMachine};
 use crate::effect::PeerId;
 use crate::let_go::LetGo;
 use crate::message::Message;
-use crate::publisher::{assignment, change, contacts, drain, log, loss, membership, ready, steps, tables};
+use crate::publisher::{
+    assignment, change, contacts, drain, log, loss, membership, ready, steering, steps, tables,
+};
 use crate::status::answer::{self, Question};
 use crate::wire::Role;
 
@@ -30,6 +32,9 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
         }
         (Role::Member(member), Message::Reselect { spec }) => {
             membership::reselect(machine, from, member, *spec)
+        }
+        (Role::Member(member), Message::Steer { id, name, value }) => {
+            steering::asked(machine, from, member, (id, name, value))
         }
         (Role::Member(member), Message::Unsubscribe) => membership::member_left(machine, from, member),
         (Role::Member(_) | Role::Asker, Message::Resolve { request, table, queries }) => {
@@ -80,6 +85,9 @@ fn hear_relative(machine: &mut PublisherMachine, from: PeerId, role: Role, messa
         }
         (Role::Child(child), Message::Prepared { change, next }) => {
             change::child_prepared(machine, from, child, change, next)
+        }
+        (Role::Child(child), Message::SteeringAnswer { change, declined }) => {
+            steering::child_answered(machine, from, child, change, declined)
         }
         (Role::Child(_), Message::Expire { subscription, rank, waited_ms }) => {
             steps::expire(machine, subscription, rank, waited_ms)

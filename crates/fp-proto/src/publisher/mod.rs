@@ -18,6 +18,7 @@ mod ready;
 mod repeats;
 mod reserve;
 mod status;
+mod steering;
 mod steps;
 mod tables;
 
@@ -43,6 +44,7 @@ use lead::{Lead, Served};
 use ledger::{Ledger, Subscription};
 use ready::Merging;
 use std::sync::Arc;
+use steering::Steering;
 use tables::Tables;
 
 /// Where the rank stands.
@@ -80,6 +82,7 @@ pub struct PublisherMachine {
     pub(crate) shortage: Option<MemoryShortage>,
     pub(crate) merging: Merging,
     pub(crate) changes: Changes,
+    pub(crate) steering: Steering,
     pub(crate) tables: Tables,
     pub(crate) contacts: Contacts,
     pub(crate) draining: Draining,
@@ -121,6 +124,7 @@ impl PublisherMachine {
             shortage: None,
             merging: Merging::default(),
             changes: Changes::default(),
+            steering: Steering::default(),
             tables: Tables::default(),
             contacts: Contacts::new(None),
             draining: Draining::default(),

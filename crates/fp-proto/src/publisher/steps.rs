@@ -8,7 +8,7 @@ use crate::effect::Effect;
 use crate::few::Few;
 use crate::fragment;
 use crate::message::{MeasurePart, Message, ReadyReport, ScalarValue};
-use crate::publisher::{change, membership, status};
+use crate::publisher::{change, membership, status, steering};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
@@ -245,7 +245,8 @@ fn start_step(
     let (unjudged, requests) = (machine.ledger.unjudged(&kept), machine.ledger.requests(&kept));
     let step = machine.ledger.begin(machine.wire.now, kept.clone(), not_kept, machine.changes.pending());
     let measures = machine.ledger.measures(&unjudged);
-    BegunStep { step, kept, unjudged, requests, measures }
+    let steering = machine.steering.begin(step);
+    BegunStep { step, kept, unjudged, requests, measures, steering }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {
@@ -324,6 +325,7 @@ fn leave_step(machine: &mut PublisherMachine, step: StepId) {
         local.stage = Stage::Ended;
     }
     free_if_unneeded(machine, step);
+    steering::step_left(machine);
     machine.unreported = true;
 }
 

@@ -8,13 +8,14 @@ use crate::event::OpenFailure;
 use crate::let_go::LetGo;
 use crate::message::{Message, ResolveQuery};
 use crate::outcome::LossReason;
+use crate::steering;
 use crate::subscriber::contacts::{Asker, put_contact_questions};
 use crate::subscriber::{drain, questions, stream};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::tree;
 use crate::wire::mutated;
-use fp_types::{Rank, StepId, TableId};
+use fp_types::{AttributeValue, Rank, StepId, TableId};
 
 impl SubscriberMachine {
     /// The next step for the application, in order.
@@ -107,6 +108,26 @@ impl SubscriberMachine {
             self.wire.send(publisher, Message::Reselect { spec: Box::new(spec) });
         }
         Ok(())
+    }
+
+    /// Asks something of the simulation; answered by `Event::Steered` with the number given here. If the stream ends, or the
+    /// publisher is looked for again, before that comes, nobody knows whether it was applied.
+    ///
+    /// # Errors
+    /// If the stream is not attached, this rank is not the lead of its cohort, or the value is none that travels.
+    pub fn steer(&mut self, now: Moment, name: &str, value: AttributeValue) -> Result<u64, CommandError> {
+        self.wire.enter(now);
+        let (Phase::Streaming, Some(publisher)) = (&self.phase, self.attachment.publisher) else {
+            return Err(CommandError::NotAttached);
+        };
+        if !steering::is_within_bounds(name, &value) {
+            return Err(CommandError::InvalidValue);
+        }
+        let id = self.steered;
+        self.steered += 1;
+        self.wire.mark(Transition::SubscriberSteers);
+        self.wire.send(publisher, Message::Steer { id, name: name.to_owned(), value });
+        Ok(id)
     }
 
     /// Asks which blocks these selections touch; answered by `Event::Resolved` with the number given here.

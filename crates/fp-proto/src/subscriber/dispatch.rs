@@ -2,7 +2,7 @@
 
 use super::{Phase, SubscriberMachine};
 use crate::effect::PeerId;
-use crate::event::CloseOutcome;
+use crate::event::{CloseOutcome, Event};
 use crate::let_go::LetGo;
 use crate::message::Message;
 use crate::status::answer::{self, Question};
@@ -61,6 +61,9 @@ pub(crate) fn dispatch(machine: &mut SubscriberMachine, from: PeerId, role: Role
         ) => answer::asked(machine, Question { from, request, scope, patience_ms }),
         (Role::Parent | Role::Child(_), Message::Status { request, report }) => {
             answer::heard(machine, from, request, *report)
+        }
+        (Role::Publisher, Message::Steered { id, outcome }) => {
+            machine.wire.event(Event::Steered { id, outcome });
         }
         (Role::Publisher, message) => attachment::hear_publisher(machine, from, message),
         (role, message) => hear_relative(machine, from, role, message),

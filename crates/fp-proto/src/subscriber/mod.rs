@@ -59,6 +59,8 @@ pub struct SubscriberMachine {
     pub(crate) cohort_is_lost: bool,
     /// Children whose subtrees have closed.
     pub(crate) left: std::collections::BTreeSet<Rank>,
+    /// The number of the next request to the simulation.
+    pub(crate) steered: u64,
     /// When this rank's patience with closing ends.
     pub(crate) close_give_up: Option<Moment>,
     /// Since when it looks for a publisher, or closes.
@@ -96,6 +98,7 @@ impl SubscriberMachine {
             contacts: Contacts::new(Some(config.cohort.open_timeout)),
             cohort_is_lost: false,
             left: std::collections::BTreeSet::new(),
+            steered: 0,
             close_give_up: None,
             phase_since: now,
             questions: Questions::default(),

@@ -13,5 +13,6 @@ mod middle_rank;
 mod refused;
 mod returning;
 mod status;
+mod steering;
 mod turns;
 mod wire;

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-const CONTROL_VARIANTS: usize = 43;
+const CONTROL_VARIANTS: usize = 46;
 const DATA_VARIANTS: usize = 15;
 
 pub(crate) fn hex(bytes: &[u8]) -> String {

@@ -135,6 +135,7 @@ fn of_event(event: Event) -> Option<Asked> {
         | Event::StepRejected { .. }
         | Event::RankLagging { .. }
         | Event::Specified { .. }
+        | Event::Steered { .. }
         | Event::Reselected { .. }
         | Event::AwaitingRestart { .. }
         | Event::Restarted { .. }

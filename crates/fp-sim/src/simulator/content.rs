@@ -63,6 +63,14 @@ impl Demand {
     }
 }
 
+/// What may be asked of the simulation.
+pub(crate) const PARAMETER: &str = "level";
+
+/// Whether a rank declines a value.
+pub(crate) fn declines(value: u64, rank: u32) -> bool {
+    mix(value << 8 | u64::from(rank)).is_multiple_of(9)
+}
+
 /// What is measured.
 pub(crate) const MEASURE: &str = "sum(counters)";
 /// What a rank measures is less.

@@ -17,6 +17,7 @@ mod prng;
 mod rendezvous;
 mod runner;
 mod scenario;
+mod steering;
 mod store;
 mod trace;
 mod world;

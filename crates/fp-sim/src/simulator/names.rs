@@ -16,6 +16,13 @@ pub(crate) enum CohortId {
 }
 
 impl CohortId {
+    /// Its number among those of its kind.
+    pub(crate) fn number(self) -> u32 {
+        match self {
+            Self::Publisher(number) | Self::Subscriber(number) | Self::Stranger(number) => number as u32,
+        }
+    }
+
     /// The host on which all its ranks are. Subscribers share two.
     pub(crate) fn host(self) -> u32 {
         match self {

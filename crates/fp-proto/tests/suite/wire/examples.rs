@@ -16,10 +16,11 @@ use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart,
 };
 use fp_proto::request::Request;
+use fp_proto::steering::{SteeringOutcome, SteeringRefusal, SteeringRequest};
 use fp_types::{
-    BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Judgement, Measured,
-    MeasuredNumber, Part, PutChanges, Rank, Real, Region, SelectedPoint, Selection, Shape, StepId,
-    StridedRegion, SubscriptionId, TableId, Unmeasured, VariableDef, VariablePut,
+    AttributeValue, BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint,
+    Judgement, Measured, MeasuredNumber, Part, PutChanges, Rank, Real, Region, SelectedPoint, Selection,
+    Shape, StepId, StridedRegion, SubscriptionId, TableId, Unmeasured, VariableDef, VariablePut,
 };
 use status::about_status;
 use std::time::Duration;
@@ -291,6 +292,32 @@ fn about_measures() -> Vec<Message> {
     ]
 }
 
+/// What is asked of a simulation, and what becomes of it.
+fn about_steering() -> Vec<Message> {
+    let steered = |outcome| Message::Steered { id: 300, outcome };
+    let refused = |refusal| steered(SteeringOutcome::Refused(refusal));
+    let request = SteeringRequest {
+        name: "conductivity".to_owned(),
+        value: AttributeValue::Real(Real(2.0)),
+        by: "viewer".to_owned(),
+    };
+    let kind = ChangeKind::Steer(request.into());
+    let entries = vec![Decision::Prepare { change: CHANGE, subscription: SUBSCRIPTION, kind }];
+    vec![
+        Message::Log { serial: 9, entries },
+        Message::Steer { id: 300, name: "level".to_owned(), value: AttributeValue::Integer(-2) },
+        steered(SteeringOutcome::Applied { step: STEP }),
+        steered(SteeringOutcome::Declined { step: STEP, rank: RANK, reason: "not now".to_owned() }),
+        refused(SteeringRefusal::Unknown { known: vec!["level".to_owned()] }),
+        refused(SteeringRefusal::Value { takes: "true or false".to_owned() }),
+        refused(SteeringRefusal::Busy { limit: 16 }),
+        refused(SteeringRefusal::Closing),
+        refused(SteeringRefusal::Denied(denial())),
+        Message::SteeringAnswer { change: CHANGE, declined: None },
+        Message::SteeringAnswer { change: CHANGE, declined: Some((RANK, "not now".to_owned())) },
+    ]
+}
+
 /// What a publisher and a subscriber cohort say to each other, and the latter's ranks among themselves.
 fn about_subscriptions() -> Vec<Message> {
     let (subscription, member, first, publisher_size) = (SUBSCRIPTION, MEMBER, STEP, 4);
@@ -361,6 +388,7 @@ pub(crate) fn control() -> Vec<Message> {
         about_layouts(),
         about_status(),
         about_measures(),
+        about_steering(),
     ]
     .concat()
 }

@@ -4,6 +4,7 @@ use crate::simulator::content::Content;
 use crate::simulator::names::SlotId;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::{Pace, PublisherPlan};
+use fp_proto::message::ChangeId;
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId};
 use std::collections::BTreeMap;
@@ -39,6 +40,8 @@ pub(crate) struct PublisherApp {
     pub(crate) rank: Rank,
     pub(crate) prng: Prng,
     pub(crate) wants: Vec<SlotId>,
+    /// What is asked of it at the open step.
+    pub(crate) steering: Vec<(ChangeId, u64)>,
     /// What is to be measured of open steps.
     pub(crate) measures: BTreeMap<StepId, Arc<str>>,
 }
@@ -61,6 +64,7 @@ impl PublisherApp {
             rank,
             prng,
             wants: Vec::new(),
+            steering: Vec::new(),
             measures: BTreeMap::new(),
         }
     }

@@ -56,6 +56,8 @@ pub(crate) struct SubscriberApp {
     pub(crate) taken: u64,
     pub(crate) next_take: Moment,
     pub(crate) reselected: bool,
+    /// How many values it asked for.
+    pub(crate) asked_values: u64,
     pub(crate) ended: bool,
     pub(crate) closing: bool,
 }
@@ -83,6 +85,7 @@ impl SubscriberApp {
             taken: 0,
             next_take: Moment::ZERO,
             reselected: false,
+            asked_values: 0,
             ended: false,
             closing: false,
         }

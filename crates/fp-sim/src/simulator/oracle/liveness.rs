@@ -61,6 +61,7 @@ impl Oracle {
             Event::Resolved { .. }
             | Event::Contacts { .. }
             | Event::Specified { .. }
+            | Event::Steered { .. }
             | Event::Reselected { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }

@@ -12,6 +12,7 @@ mod publication;
 mod reclamation;
 mod resumption;
 mod rule;
+mod steering;
 mod tables;
 mod traffic;
 mod truth;

@@ -92,6 +92,8 @@ rules! {
     PatienceIsKept => "patience is kept",
     PolicyDropsOnlyWhatItMay => "a policy drops only what it may",
     QuestionOfObserverIsAnsweredInTime => "a question of an observer is answered in time",
+    AnswersToRequestsAreTrue => "what is told of a request is what the ranks said",
+    RequestsAreSeenAtSameStep => "every rank sees the same requests at the same step",
     JudgementIsTrue => "what is told of what was measured is true",
     QueueThatKeepsNewestKeepsIt => "a queue that keeps the newest keeps it",
     RanksAttachAsTheirLeadDoes => "ranks attach as their lead does",

@@ -51,7 +51,8 @@ impl Traffic {
             | Message::Leaving | Message::Attached { .. } | Message::AwaitingRestart { .. }
             | Message::Left | Message::Resolve { .. } | Message::Resolved { .. }
             | Message::Fragment { .. } | Message::TableRefused { .. } | Message::Unresolved { .. }
-            | Message::RestartHeard | Message::AskContacts { .. } | Message::Contacts { .. } => self.others += 1,
+            | Message::RestartHeard | Message::AskContacts { .. } | Message::Contacts { .. }
+            | Message::Steer { .. } | Message::Steered { .. } | Message::SteeringAnswer { .. } => self.others += 1,
         }
     }
 }

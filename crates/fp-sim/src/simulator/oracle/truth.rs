@@ -5,7 +5,7 @@ use crate::simulator::names::CohortId;
 use crate::simulator::scenario::{PublisherPlan, SubscriberPlan};
 use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
-use fp_proto::message::{Assignment, MemberId, Resumption};
+use fp_proto::message::{Assignment, ChangeId, MemberId, Resumption};
 use fp_proto::time::Moment;
 use fp_types::{PutChanges, Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -167,6 +167,8 @@ pub(crate) struct PublisherTruth {
     pub(crate) ranks: Vec<PublisherRank>,
     pub(crate) subscriptions: BTreeMap<SubscriptionId, SubscriptionTruth>,
     pub(crate) members: BTreeMap<MemberId, MemberTruth>,
+    /// What the first rank that began a step saw of requests.
+    pub(crate) steering: BTreeMap<StepId, Vec<(ChangeId, u64)>>,
     /// From which step on every rank measures for a subscription, also when that is over.
     pub(crate) measured_from: BTreeMap<SubscriptionId, StepId>,
     /// The hosts of those that are members now, by what the lead says.
@@ -194,6 +196,7 @@ impl PublisherTruth {
             ranks,
             subscriptions: BTreeMap::new(),
             members: BTreeMap::new(),
+            steering: BTreeMap::new(),
             measured_from: BTreeMap::new(),
             hosts: BTreeMap::new(),
             tables: BTreeMap::new(),
@@ -342,6 +345,8 @@ pub(crate) struct SubscriberTruth {
     pub(crate) spec: SubscriptionSpec,
     /// With what it asked to go on.
     pub(crate) resume: Option<Resumption>,
+    /// What it asked of simulations and was not answered: in which attachment, and the value if it is one.
+    pub(crate) steers: BTreeMap<u64, (usize, Option<u64>)>,
 }
 
 impl SubscriberTruth {
@@ -356,6 +361,7 @@ impl SubscriberTruth {
             entered: Vec::new(),
             started_at: now,
             resume: None,
+            steers: BTreeMap::new(),
         }
     }
 

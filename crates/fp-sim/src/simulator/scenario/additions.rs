@@ -18,6 +18,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_turns(scenario, &mut stream(11));
     draw_conditions(scenario, &mut stream(23));
     draw_measures(scenario, &mut stream(59));
+    draw_steering(scenario, &mut stream(61));
     draw_peers(scenario, &mut stream(29));
     draw_shortage(scenario, &mut stream(31));
     draw_long_hold(scenario, &mut stream(37));
@@ -108,6 +109,15 @@ fn draw_conditions(scenario: &mut Scenario, prng: &mut Prng) {
         plan.demand = if plan.spec.share.is_some() { of_set } else { prng.pick(&any) };
     }
     tell_conditions(scenario);
+}
+
+/// Who asks something of the simulation.
+fn draw_steering(scenario: &mut Scenario, prng: &mut Prng) {
+    if prng.chance(35) {
+        for plan in &mut scenario.subscribers {
+            plan.steers_every = prng.pick(&[None, Some(1), Some(2), Some(5)]);
+        }
+    }
 }
 
 /// Who wants steps by what ranks measure.

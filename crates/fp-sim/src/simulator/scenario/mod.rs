@@ -168,6 +168,8 @@ pub(crate) struct SubscriberPlan {
     pub(crate) leaves: Leaves,
     /// Another selection, asked for after so many steps.
     pub(crate) reselects: Option<(u64, VariableSet)>,
+    /// After every so many steps its lead asks something of the simulation.
+    pub(crate) steers_every: Option<u64>,
     /// Whether it maps blocks (a view) instead of copying them.
     pub(crate) views: bool,
 }
@@ -389,6 +391,7 @@ pub(crate) fn draw_subscriber(prng: &mut Prng, publisher: &PublisherPlan, name: 
         hold_steps: prng.between(1, 3) as usize,
         leaves: draw_leaves(prng, run_us),
         reselects: None,
+        steers_every: None,
         views: prng.chance(60),
     }
 }

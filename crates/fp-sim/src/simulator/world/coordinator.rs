@@ -197,7 +197,8 @@ impl World {
             | Message::Resolve { .. } | Message::Resolved { .. } | Message::Fragment { .. }
             | Message::TableRefused { .. } | Message::Unresolved { .. } | Message::RestartHeard
             | Message::AskContacts { .. } | Message::Contacts { .. } | Message::AskStatus { .. }
-            | Message::Status { .. } | Message::StatusRefused { .. } | Message::ReadyMeasured { .. } => {}
+            | Message::Status { .. } | Message::StatusRefused { .. } | Message::ReadyMeasured { .. }
+            | Message::Steer { .. } | Message::Steered { .. } | Message::SteeringAnswer { .. } => {}
         }
     }
 

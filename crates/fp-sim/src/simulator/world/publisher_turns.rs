@@ -2,12 +2,13 @@
 
 use crate::simulator::application::App;
 use crate::simulator::application::publisher::{Act, PublisherApp};
-use crate::simulator::content::Content;
+use crate::simulator::content::{Content, declines};
 use crate::simulator::falsification::Falsification;
 use crate::simulator::layouts;
 use crate::simulator::machine::Machine;
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::oracle::Rule;
+use crate::simulator::steering::value_of;
 use crate::simulator::world::World;
 use fp_proto::commands::{Begin, BegunStep, CommandError};
 use fp_proto::event::Event;
@@ -91,9 +92,12 @@ impl World {
     fn step_begun(&mut self, slot: SlotId, begun: &BegunStep) {
         let (cohort, rank) = self.place(slot);
         self.oracle.begun(cohort, rank, begun);
+        self.oracle.steering_seen(cohort, rank, begun);
         let Some((_, app)) = self.publisher(slot) else { return };
         app.begun += 1;
         app.act = Act::End(begun.step);
+        let steering = begun.steering.iter();
+        app.steering = steering.map(|(change, request)| (*change, value_of(request))).collect();
         app.measures.extend(begun.measures.first().map(|measure| (begun.step, measure.clone())));
         let work = app.work.draw(&mut app.prng);
         self.put_blocks(slot, begun.step, true);
@@ -125,6 +129,20 @@ impl World {
         }
     }
 
+    /// Declines what the rank does not take of what it is asked at a step.
+    fn answer_steering(&mut self, slot: SlotId, step: StepId) {
+        let (_, rank) = self.place(slot);
+        let Some((machine, app)) = self.publisher(slot) else { return };
+        let declined = std::mem::take(&mut app.steering);
+        let declined = declined.into_iter().filter(|(_, value)| declines(*value, rank.0));
+        let answers: Vec<_> = declined
+            .map(|(change, value)| machine.decline(step, change, format!("{value} is too much")))
+            .collect();
+        for answer in answers {
+            self.answered(slot, "decline", answer);
+        }
+    }
+
     /// Says what the rank measured of a step, if it was asked to.
     fn measure(&mut self, slot: SlotId, step: StepId) {
         let Some((machine, app)) = self.publisher(slot) else { return };
@@ -139,6 +157,7 @@ impl World {
     }
 
     fn end_step(&mut self, slot: SlotId, step: StepId) {
+        self.answer_steering(slot, step);
         let Some((_, app)) = self.publisher(slot) else { return };
         let abandon = app.prng.chance(app.abandon_percent);
         if app.prng.chance(3) {

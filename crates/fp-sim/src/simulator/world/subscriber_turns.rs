@@ -5,6 +5,7 @@ use crate::simulator::application::App;
 use crate::simulator::application::held_step::Held;
 use crate::simulator::application::held_step::StepKey;
 use crate::simulator::application::subscriber::SubscriberApp;
+use crate::simulator::content::PARAMETER;
 use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::Machine;
 use crate::simulator::names::{CohortId, SlotId};
@@ -16,7 +17,7 @@ use fp_proto::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use fp_proto::event::Event;
 use fp_proto::message::Assignment;
 use fp_proto::subscriber::SubscriberMachine;
-use fp_types::{Rank, StepId};
+use fp_types::{AttributeValue, Rank, StepId};
 
 type Pair<'a> = (&'a mut SubscriberMachine, &'a mut SubscriberApp);
 
@@ -108,6 +109,28 @@ impl World {
         }
         self.settle(slot);
         self.consider_reselect(slot);
+        self.consider_steering(slot);
+    }
+
+    /// The lead asks something of the simulation now and then: sometimes what no simulation takes.
+    fn consider_steering(&mut self, slot: SlotId) {
+        let now = self.now;
+        let (cohort, rank) = self.place(slot);
+        let Some((machine, app)) = self.subscriber(slot) else { return };
+        let (Some(every), Some(attachment)) = (app.plan.steers_every, app.attachment) else { return };
+        if rank != Rank::LEAD || !app.taken.is_multiple_of(every) {
+            return;
+        }
+        app.asked_values += 1;
+        let value = app.asked_values * 64 + u64::from(cohort.number());
+        let is_wrong = value.is_multiple_of(11);
+        let asked = if is_wrong { u64::from(u32::MAX) } else { value };
+        let answer = machine.steer(now, PARAMETER, AttributeValue::Unsigned(asked));
+        self.note(slot, || format!("asks for {PARAMETER} = {asked}: {answer:?}"));
+        if let Ok(id) = answer {
+            self.oracle.steers(cohort, attachment, id, (!is_wrong).then_some(value));
+        }
+        self.settle(slot);
     }
 
     /// The lead asks for another selection when it is time; others only learn of it.
@@ -211,6 +234,7 @@ impl World {
             Event::Resolved { request, outcome } => self.table_answered(slot, request, outcome),
             Event::Contacts { request, contacts, left } => self.contacts_told(slot, request, contacts, left),
             Event::Reselected { first } => self.selection_holds(slot, first),
+            Event::Steered { id, outcome } => self.oracle.steered(cohort, id, &outcome),
             Event::Specified { .. } => {}
             Event::SubscriptionStarted { .. }
             | Event::MemberJoined { .. }
