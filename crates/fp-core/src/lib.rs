@@ -56,6 +56,7 @@ pub use error::misfit::Misfit;
 pub use error::misuse::Misuse;
 pub use error::record::RecordProblem;
 pub use error::record_block::RecordBlockError;
+pub use error::request::RequestError;
 pub use error::sync::SyncError;
 pub use error::transform::TransformProblem;
 pub use error::{BeginError, CloseError, OpenError, PutError, ReadError};
@@ -67,6 +68,7 @@ pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart, StreamEnding,
 };
+pub use fp_proto::steering::{Parameter, ParameterKind, SteeringRefusal};
 pub use fp_transform::{
     Array, ArrayType, Bins, Block, CallError, CohortSide, Comparison, Compression, CompressionError, Cost,
     DataType, DeployLimits, DeployPolicy, Derivation, DerivationDecodeError, DerivationId, DeriveError,
@@ -123,6 +125,7 @@ pub use value::event::Event;
 pub use value::fill_target::{Fillable, Registered, RegisteredPart};
 pub use value::interrupt::Interrupt;
 pub use value::log::start_log;
+pub use value::parameter_request::ParameterRequest;
 pub use value::select::Select;
 pub use value::stored_bytes::StoredBytes;
 pub use value::variable::{Variable, VariableError};

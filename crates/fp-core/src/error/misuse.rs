@@ -23,6 +23,12 @@ pub enum Misuse {
         /// The step.
         step: StepId,
     },
+    /// Only rank 0 of a cohort asks the simulation for something.
+    #[error("rank {rank} asks the simulation for something: only rank 0 of a cohort may")]
+    NotLead {
+        /// The rank that asked.
+        rank: Rank,
+    },
     /// A step is open already.
     #[error("step {0}: it is still open: end or drop its writer first")]
     StepOpen(StepId),

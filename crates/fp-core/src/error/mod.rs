@@ -15,6 +15,7 @@ mod read;
 pub(crate) mod record;
 pub(crate) mod record_block;
 pub(crate) mod rendezvous;
+pub(crate) mod request;
 mod retry;
 pub(crate) mod sync;
 pub(crate) mod transform;

@@ -6,6 +6,7 @@ use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
 use crate::value::interrupt::Interrupt;
+use fp_proto::steering::{Parameter, ParameterKind};
 use fp_transform::{DeployLimits, DeployPolicy, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use std::net::{IpAddr, SocketAddr};
@@ -76,6 +77,8 @@ pub struct PublisherOptions {
     pub deployment: DeployPolicy,
     /// What deployed code may use.
     pub deploy_limits: DeployLimits,
+    /// What subscribers may ask of the simulation. Rank 0 decides for the cohort. Default: nothing.
+    pub parameters: Vec<Parameter>,
 }
 
 impl Default for PublisherOptions {
@@ -105,11 +108,20 @@ impl Default for PublisherOptions {
             access: None,
             deployment: DeployPolicy::Nobody,
             deploy_limits: DeployLimits::default(),
+            parameters: Vec::new(),
         }
     }
 }
 
 impl PublisherOptions {
+    /// Lets subscribers ask for values of a parameter. [`StepWriter::requests`](crate::StepWriter::requests) has those that
+    /// were asked for, on all ranks at the same step. Of two of one name the first counts.
+    #[must_use]
+    pub fn with_parameter(mut self, name: impl Into<String>, kind: ParameterKind) -> Self {
+        self.parameters.push(Parameter { name: name.into(), kind });
+        self
+    }
+
     setters! {
         /// Sets who may do what with the stream. What no rule allows is refused then, on every rank that is asked: give
         /// all ranks the same list. `FLEXPATH_ACCESS_FILE` then counts no more.

@@ -8,6 +8,7 @@ use crate::session::publisher::PublisherSession;
 use crate::value::counters::Counters;
 use crate::value::element::Element;
 use crate::value::owned_bytes;
+use crate::value::parameter_request::ParameterRequest;
 use crate::value::variable::Variable;
 use fp_proto::commands::{BegunStep, StepBytes};
 use fp_types::{Dtype, Region, Shape, StepId};
@@ -206,6 +207,22 @@ impl StepWriter {
         tracing::debug!(len_bytes, "ended");
         Counters::add(&self.open.shared.counters.steps, 1);
         Ok(())
+    }
+
+    /// What subscribers ask of the simulation at this step, in the order in which they asked: the same on all ranks. What is
+    /// not declined counts as taken when the step is ended or given up.
+    pub fn requests(&self) -> &[ParameterRequest] {
+        &self.open.requests
+    }
+
+    /// Does not take what is asked for at this step: who asked is told so, and why. Other ranks may take it all the same.
+    ///
+    /// # Errors
+    /// A request of another step; a rank of the cohort is lost.
+    pub fn decline(&mut self, request: &ParameterRequest, reason: impl Into<String>) -> Result<(), PutError> {
+        let (step, change, reason) = (self.open.step, request.change, reason.into());
+        let declined = self.open.shared.endpoint.inspect(|state| state.machine.decline(step, change, reason));
+        declined.map_err(|error| self.open.command_error(error))
     }
 
     /// Whether somebody wants this variable in this step, or something that is derived from it: otherwise there is no

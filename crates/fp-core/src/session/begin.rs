@@ -149,6 +149,7 @@ pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
         | CommandError::NotAttached
         | CommandError::InvalidRanks { .. }
         | CommandError::NotRedelivered
+        | CommandError::InvalidValue
         | CommandError::InvalidSpec => BeginError::Misuse { stream, source: Misuse::Command(error) },
     }
 }

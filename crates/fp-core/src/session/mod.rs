@@ -21,6 +21,7 @@ pub(crate) mod publisher;
 pub(crate) mod reselect;
 pub(crate) mod side_cost;
 pub(crate) mod sides;
+pub(crate) mod steering;
 pub(crate) mod subscriber;
 pub(crate) mod sync;
 pub(crate) mod taker;

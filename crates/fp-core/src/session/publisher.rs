@@ -246,6 +246,7 @@ impl PublisherSession {
         };
         config.reserve_bytes = options.reserve_bytes;
         config.precious_first = options.precious_first;
+        config.parameters = options.parameters.clone();
         if options.derivations {
             config.measures = Arc::new(ExactMeasures);
         }

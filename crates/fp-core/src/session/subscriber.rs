@@ -23,6 +23,7 @@ use fp_proto::effect::Effect;
 use fp_proto::event::{Event, ResolveOutcome};
 use fp_proto::outcome::{EndReason, StreamEnding};
 use fp_proto::status::report::LinkStatus;
+use fp_proto::steering::SteeringOutcome;
 use fp_proto::subscriber::{AttachmentId, SubscriberMachine};
 use fp_transport::{Link, PeerProof};
 use fp_types::{Epoch, StepId, StepTable, TableId, validate_name};
@@ -35,6 +36,8 @@ use std::time::{Duration, Instant};
 pub(crate) struct SubscriberRole {
     pub(crate) life: Life,
     pub(crate) answers: HashMap<u64, ResolveOutcome>,
+    /// Requests to the simulation that are waited for, and what became of them.
+    pub(crate) steering: HashMap<u64, Option<SteeringOutcome>>,
     owners: Arc<OwnerDirectory>,
     selected: Arc<WantsHistory>,
     sides: Arc<Sides>,
@@ -81,6 +84,12 @@ impl Role for SubscriberRole {
             }
             Event::Resolved { request, outcome } => {
                 self.answers.insert(*request, outcome.clone());
+                return;
+            }
+            Event::Steered { id, outcome } => {
+                if let Some(waited_for) = self.steering.get_mut(id) {
+                    *waited_for = Some(outcome.clone());
+                }
                 return;
             }
             Event::Contacts { request, contacts, left } => {
@@ -228,6 +237,7 @@ impl SubscriberSession {
         let role = SubscriberRole {
             life: Life::default(),
             answers: HashMap::new(),
+            steering: HashMap::new(),
             owners: owners.clone(),
             selected: selected.clone(),
             sides: sides.clone(),

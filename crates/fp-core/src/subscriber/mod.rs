@@ -5,6 +5,7 @@ pub(crate) mod find;
 
 use crate::error::misuse::Misuse;
 use crate::error::record_block::RecordBlockError;
+use crate::error::request::RequestError;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
@@ -28,8 +29,8 @@ use fp_proto::message::Assignment;
 use fp_proto::outcome::StreamEnding;
 use fp_proto::subscriber::AttachmentId;
 use fp_transform::CohortSide;
-use fp_types::Epoch;
 use fp_types::record::{Record, RecordSchema};
+use fp_types::{AttributeValue, Epoch, StepId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -90,6 +91,23 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
+    /// Asks the simulation for a value of a parameter that it declared ([`PublisherOptions::with_parameter`]), and waits for
+    /// the answer. All its ranks see it at the same step, and the answer comes when all have left that one: it is the step.
+    /// Only rank 0 of a cohort may ask.
+    ///
+    /// [`PublisherOptions::with_parameter`]: crate::PublisherOptions::with_parameter
+    ///
+    /// # Errors
+    /// The publisher does not take it; a rank declined it; the time was up, or the stream over, before there was an answer.
+    pub fn request(
+        &mut self,
+        parameter: &str,
+        value: impl Into<AttributeValue>,
+        patience: Duration,
+    ) -> Result<StepId, RequestError> {
+        self.shared.request(parameter, value.into(), patience)
+    }
+
     /// Asks for other variables, for the whole cohort; only the lead's call is sent. From which step on they come is
     /// told by `Event::Reselected`. What is derived stays as it is.
     ///

@@ -16,6 +16,7 @@ pub(crate) mod limit;
 pub(crate) mod log;
 pub(crate) mod owned_bytes;
 pub(crate) mod packed;
+pub(crate) mod parameter_request;
 pub(crate) mod puts;
 pub(crate) mod select;
 pub(crate) mod spare;

@@ -46,6 +46,7 @@ mod sent;
 mod sharing;
 mod signals;
 mod smoke;
+mod steering;
 mod stored;
 mod sync;
 mod tasks;

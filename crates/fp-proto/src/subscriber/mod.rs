@@ -119,6 +119,11 @@ impl SubscriberMachine {
         Some(AttachmentId { epoch: self.attachment.epoch?, nth: self.attachment.times })
     }
 
+    /// Whether it is attached, and more may come.
+    pub fn is_streaming(&self) -> bool {
+        self.phase == Phase::Streaming
+    }
+
     /// The subscription and membership at that publisher.
     pub fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
         self.attachment.membership

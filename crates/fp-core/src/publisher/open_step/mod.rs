@@ -18,6 +18,7 @@ use crate::value::bool_check;
 use crate::value::bool_check::goes_with;
 use crate::value::counters::Counters;
 use crate::value::element::Element;
+use crate::value::parameter_request::ParameterRequest;
 use crate::value::puts::Puts;
 use crate::value::variable::Variable;
 use fp_proto::commands::{BegunStep, CommandError};
@@ -42,6 +43,8 @@ pub(crate) struct OpenStep {
     pub(crate) values: Vec<ScalarValue>,
     /// What was measured of it for conditions.
     pub(crate) parts: Vec<MeasurePart>,
+    /// What is asked of the simulation at this step.
+    pub(crate) requests: Vec<ParameterRequest>,
     pub(crate) promised: Vec<String>,
     /// Why the first put that failed did.
     failed: OnceLock<String>,
@@ -78,6 +81,7 @@ impl OpenStep {
             puts,
             values: Vec::new(),
             parts: Vec::new(),
+            requests: begun.steering.into_iter().map(ParameterRequest::new).collect(),
             promised: Vec::new(),
             failed: OnceLock::new(),
             len_bytes: 0,

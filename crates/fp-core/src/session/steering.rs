@@ -1,0 +1,51 @@
+//! Asking the simulation for something, and waiting for the word of all its ranks.
+
+use crate::error::misuse::Misuse;
+use crate::error::request::RequestError;
+use crate::session::subscriber::SubscriberSession;
+use fp_proto::steering::SteeringOutcome;
+use fp_types::{AttributeValue, StepId};
+use std::time::{Duration, Instant};
+
+impl SubscriberSession {
+    /// Asks, and waits until all ranks have left the step at which they saw it.
+    pub(crate) fn request(
+        &self,
+        parameter: &str,
+        value: AttributeValue,
+        patience: Duration,
+    ) -> Result<StepId, RequestError> {
+        let misuse = |source| RequestError::Misuse { stream: self.stream.clone(), source };
+        let rank = self.options.link.cohort.rank();
+        if !rank.is_lead() {
+            return Err(misuse(Misuse::NotLead { rank }));
+        }
+        let asked = self.endpoint.drive(|state, now| {
+            let id = state.machine.steer(now, parameter, value)?;
+            state.role.steering.insert(id, None);
+            Ok((id, state.machine.attachment()))
+        });
+        let (id, attachment) = asked.map_err(|error| misuse(Misuse::Command(error)))?;
+        let started = Instant::now();
+        let answer = self.endpoint.wait(started + patience, |state, _| {
+            if let Some(outcome) = state.role.steering.get_mut(&id).and_then(Option::take) {
+                return Ok(Some(outcome));
+            }
+            let goes_on = state.machine.is_streaming() && state.machine.attachment() == attachment;
+            if goes_on { Err(None) } else { Ok(None) }
+        });
+        self.endpoint.inspect(|state| state.role.steering.remove(&id));
+        let (stream, parameter) = (self.stream.clone(), parameter.to_owned());
+        match answer {
+            Some(Some(SteeringOutcome::Applied { step })) => Ok(step),
+            Some(Some(SteeringOutcome::Declined { step, rank, reason })) => {
+                Err(RequestError::Declined { stream, parameter, step, rank, reason })
+            }
+            Some(Some(SteeringOutcome::Refused(refusal))) => {
+                Err(RequestError::Refused { stream, parameter, refusal })
+            }
+            Some(None) => Err(RequestError::Over { stream, parameter }),
+            None => Err(RequestError::NoAnswer { stream, parameter, waited: started.elapsed() }),
+        }
+    }
+}

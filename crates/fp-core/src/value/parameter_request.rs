@@ -1,0 +1,43 @@
+//! What somebody asks of the simulation.
+
+use fp_proto::message::ChangeId;
+use fp_proto::steering::SteeringRequest;
+use fp_types::AttributeValue;
+use std::sync::Arc;
+
+/// A value that somebody asks the simulation to take for one of its parameters. All ranks see it at the same step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterRequest {
+    pub(crate) change: ChangeId,
+    request: Arc<SteeringRequest>,
+}
+
+impl ParameterRequest {
+    pub(crate) fn new((change, request): (ChangeId, Arc<SteeringRequest>)) -> Self {
+        Self { change, request }
+    }
+
+    /// The parameter.
+    pub fn parameter(&self) -> &str {
+        &self.request.name
+    }
+
+    /// The value, of the parameter's kind and within its range.
+    pub fn value(&self) -> &AttributeValue {
+        &self.request.value
+    }
+
+    /// The value of a number.
+    pub fn as_f64(&self) -> Option<f64> {
+        match self.request.value {
+            AttributeValue::Real(number) => Some(number.0),
+            AttributeValue::Integer(number) => Some(number as f64),
+            _ => None,
+        }
+    }
+
+    /// Who asks: the name of the subscriber.
+    pub fn by(&self) -> &str {
+        &self.request.by
+    }
+}

@@ -1,0 +1,201 @@
+//! Subscribers that ask the simulation for something: all its ranks see it at the same step, and what they say comes back.
+
+use crate::support::{PATIENCE, Place, STREAM};
+use fp_core::{
+    Access, AccessRule, Action, Cohort, OpenError, ParameterKind, Publisher, PublisherOptions, Real,
+    RequestError, SteeringRefusal, Subscriber, SubscriberOptions, TransportKind, Who,
+};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+const CONDUCTIVITY: &str = "conductivity";
+
+fn parameters(options: PublisherOptions) -> PublisherOptions {
+    let range = ParameterKind::Real { least: Real(0.0), greatest: Real(100.0) };
+    options.with_parameter(CONDUCTIVITY, range).with_parameter("melts", ParameterKind::Bool)
+}
+
+fn asker(place: &Place, kind: TransportKind) -> SubscriberOptions {
+    place
+        .over(kind)
+        .with_variables(Vec::<String>::new())
+        .with_policy(fp_core::QueuePolicy::DropOldest)
+        .with_name("asker")
+}
+
+/// What a rank saw: the step and the value.
+type Seen = Vec<(u64, f64)>;
+
+/// When ranks end: all after the same step.
+struct Span {
+    begun: AtomicU64,
+    last: AtomicU64,
+}
+
+impl Span {
+    fn new() -> Self {
+        Self { begun: AtomicU64::new(0), last: AtomicU64::new(u64::MAX) }
+    }
+
+    fn end(&self) {
+        // No rank is so far ahead of what was begun.
+        self.last.store(self.begun.load(Ordering::SeqCst) + 50, Ordering::SeqCst);
+    }
+}
+
+/// One rank, which declines values above 50 if it is rank 2.
+fn publish(place: &Place, rank: u32, size: u32, span: &Span) -> Seen {
+    let options =
+        parameters(place.publisher_options()).with_cohort(Cohort::of(rank, size).expect("a cohort"));
+    let mut publisher = Publisher::open(STREAM, options.with_min_subscribers(1)).expect("the stream opens");
+    let mut seen = Seen::new();
+    let mut step = 0;
+    while step <= span.last.load(Ordering::SeqCst) {
+        span.begun.fetch_max(step, Ordering::SeqCst);
+        let mut writer = publisher.begin_step().expect("a step");
+        let requests = writer.requests().to_vec();
+        for request in &requests {
+            let value = request.as_f64().expect("a number");
+            assert_eq!((request.parameter(), request.by()), (CONDUCTIVITY, "asker"));
+            seen.push((step, value));
+            if rank == 2 && value > 50.0 {
+                writer.decline(request, format!("{value} would melt it")).expect("it is open");
+            }
+        }
+        writer.end().expect("ended");
+        step += 1;
+        std::thread::sleep(Duration::from_micros(300 * u64::from(rank + 1)));
+    }
+    publisher.close().expect("closed");
+    seen
+}
+
+#[test]
+fn all_ranks_see_a_request_at_the_step_that_is_told() {
+    for kind in [TransportKind::Shm, TransportKind::Tcp] {
+        let (place, span, size) = (Place::new(), Span::new(), 4);
+        let (told, seen) = std::thread::scope(|scope| {
+            let publish = |rank| {
+                let (place, span) = (&place, &span);
+                scope.spawn(move || publish(place, rank, size, span))
+            };
+            let ranks: Vec<_> = (0..size).map(publish).collect();
+            let mut subscriber = Subscriber::open(STREAM, asker(&place, kind)).expect("attached");
+            let mut told = Seen::new();
+            for value in 0..20 {
+                let value = f64::from(value * 5);
+                match subscriber.request(CONDUCTIVITY, value, PATIENCE) {
+                    Ok(step) => {
+                        assert!(value <= 50.0);
+                        told.push((step.0, value));
+                    }
+                    Err(RequestError::Declined { step, rank, reason, .. }) => {
+                        assert_eq!((rank.0, reason), (2, format!("{value} would melt it")));
+                        assert!(value > 50.0);
+                        told.push((step.0, value));
+                    }
+                    Err(other) => panic!("{value}: {other}"),
+                }
+            }
+            span.end();
+            subscriber.close().expect("closed");
+            (told, ranks.into_iter().map(|rank| rank.join().expect("no panic")).collect::<Vec<_>>())
+        });
+        assert_eq!(told.len(), 20);
+        for (rank, seen) in seen.iter().enumerate() {
+            assert_eq!(seen, &told, "{kind}, rank {rank}");
+        }
+    }
+}
+
+#[test]
+fn what_the_simulation_does_not_take_is_refused() {
+    let place = Place::new();
+    let _publisher =
+        Publisher::open(STREAM, parameters(place.publisher_options())).expect("the stream opens");
+    let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+    let refusal = |outcome: Result<_, RequestError>| match outcome {
+        Err(RequestError::Refused { refusal, .. }) => refusal.to_string(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        refusal(subscriber.request("speed", 1.0, PATIENCE)),
+        "the publisher has no such parameter, but conductivity, melts"
+    );
+    assert_eq!(
+        refusal(subscriber.request(CONDUCTIVITY, 101.0, PATIENCE)),
+        "the parameter takes a number from 0.0 to 100.0"
+    );
+    assert_eq!(refusal(subscriber.request("melts", 1, PATIENCE)), "the parameter takes true or false");
+    let long = "x".repeat(2000);
+    assert!(matches!(subscriber.request("melts", long.as_str(), PATIENCE), Err(RequestError::Misuse { .. })));
+}
+
+/// A simulation that begins no step answers nothing, and says nothing when it ends.
+#[test]
+fn every_wait_for_an_answer_ends() {
+    let place = Place::new();
+    let publisher = Publisher::open(STREAM, parameters(place.publisher_options())).expect("the stream opens");
+    let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+    let unanswered = subscriber.request(CONDUCTIVITY, 1.0, Duration::from_millis(50));
+    assert!(matches!(unanswered, Err(RequestError::NoAnswer { .. })), "{unanswered:?}");
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        publisher.close().expect("closed");
+    });
+    let over = subscriber.request(CONDUCTIVITY, 2.0, PATIENCE);
+    assert!(matches!(over, Err(RequestError::Over { .. })), "{over:?}");
+    closing.join().expect("no panic");
+}
+
+/// An answer that comes when nobody waits for it any more is passed over; the next request is answered as itself.
+#[test]
+fn a_late_answer_is_nobodys() {
+    let place = Place::new();
+    let mut publisher =
+        Publisher::open(STREAM, parameters(place.publisher_options())).expect("the stream opens");
+    let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+    assert!(subscriber.request(CONDUCTIVITY, 1.0, Duration::from_millis(20)).is_err());
+    let stopped = AtomicBool::new(false);
+    let (step, seen) = std::thread::scope(|scope| {
+        let publishing = scope.spawn(|| {
+            let mut seen = Seen::new();
+            while !stopped.load(Ordering::SeqCst) {
+                let writer = publisher.begin_step().expect("a step");
+                let step = writer.step().0;
+                seen.extend(
+                    writer.requests().iter().map(|request| (step, request.as_f64().expect("a number"))),
+                );
+                writer.end().expect("ended");
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            seen
+        });
+        let step = subscriber.request(CONDUCTIVITY, 2.0, PATIENCE).expect("applied");
+        stopped.store(true, Ordering::SeqCst);
+        (step.0, publishing.join().expect("no panic"))
+    });
+    assert_eq!(seen.iter().map(|(_, value)| *value).collect::<Vec<_>>(), [1.0, 2.0]);
+    assert_eq!(seen[1].0, step);
+}
+
+/// Who may subscribe may neither watch nor ask for anything, unless the list says so.
+#[test]
+fn an_access_list_says_who_may_ask_and_who_may_watch() {
+    let place = Place::new();
+    let rule = |actions: &[Action]| AccessRule::new("*", Who::Anybody).with_actions(actions.iter().copied());
+    let options = parameters(place.publisher_options())
+        .with_access(Access::new().with_rule(rule(&[Action::Subscribe])));
+    let _publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+    let denied = subscriber.request(CONDUCTIVITY, 1.0, PATIENCE);
+    let Err(RequestError::Refused { refusal: SteeringRefusal::Denied(denial), .. }) = denied else {
+        panic!("{denied:?}");
+    };
+    assert_eq!(denial.action, Action::Request);
+    let watching = asker(&place, TransportKind::Shm).with_condition("max(T) > 1").expect("a condition");
+    let refused: Option<OpenError> = Subscriber::open(STREAM, watching).err();
+    assert!(refused.expect("refused").to_string().contains("watch"));
+    let having = asker(&place, TransportKind::Shm).with_condition("has(T)").expect("a condition");
+    assert!(Subscriber::open(STREAM, having).is_ok(), "a table says that, and nothing is measured");
+}
