@@ -1,26 +1,31 @@
 //! What the command line says.
 
+mod action;
 mod check;
 mod crossing;
 mod per_host;
+mod request;
 mod stage;
+mod target;
 mod tee;
 mod watch;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use fp_core::{Condition, Contact, SelectionExpression, StartAt, StepId, TransportPolicy};
+use fp_core::{Condition, Contact, StartAt, StepId, TransportPolicy};
 
 use crate::bench::{BenchOptions, RoleOptions};
 use crate::credentials::CredentialOptions;
+pub(crate) use action::Action;
 pub(crate) use check::{Asked, CheckOptions};
 pub(crate) use crossing::{ForwardOptions, GateOptions};
 pub(crate) use per_host::StagingRanks;
+pub(crate) use request::RequestOptions;
 pub(crate) use stage::StageOptions;
+pub(crate) use target::Target;
 pub(crate) use tee::TeeOptions;
 pub(crate) use watch::WatchOptions;
 
@@ -67,6 +72,11 @@ pub(crate) enum Command {
     /// The publisher measures and judges, and nothing comes here of other steps. It never waits for this command, unless
     /// --every-step is said; but one that waits for its first subscriber takes it for that.
     Watch(WatchOptions),
+    /// Asks a running simulation for values of the parameters that it declared
+    ///
+    /// All its ranks see it at the same step. The publisher never waits for this command; but one that waits for its first
+    /// subscriber takes it for that.
+    Request(RequestOptions),
     /// Writes the steps of a stream into a file, as they come
     ///
     /// The publisher waits for this command where it must, so that no step is missing; see --lossy.
@@ -402,39 +412,6 @@ pub(crate) struct MeetOptions {
     pub(crate) credentials: CredentialOptions,
 }
 
-/// A variable and a selection of its elements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Target {
-    /// The variable.
-    pub(crate) variable: String,
-    /// Which of its elements.
-    pub(crate) selection: SelectionExpression,
-}
-
-/// Why a text names no elements of a variable.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ParseTargetError {
-    /// There is nothing before the brackets.
-    #[error("no variable is named before the brackets, as in temperature[0:10]")]
-    NoVariable,
-    /// What stands in the brackets is no selection.
-    #[error("{0}")]
-    Selection(<SelectionExpression as FromStr>::Err),
-}
-
-impl FromStr for Target {
-    type Err = ParseTargetError;
-
-    fn from_str(text: &str) -> Result<Self, ParseTargetError> {
-        let (variable, selection) =
-            SelectionExpression::parse_with_name(text).map_err(ParseTargetError::Selection)?;
-        if variable.is_empty() {
-            return Err(ParseTargetError::NoVariable);
-        }
-        Ok(Self { variable: variable.to_owned(), selection })
-    }
-}
-
 /// Reads a contact, or an address in place of one.
 fn contact(text: &str) -> Result<Contact, String> {
     match text.parse::<SocketAddr>() {
@@ -473,16 +450,6 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn a_target_is_a_variable_with_or_without_a_selection() {
-        let read = |text: &str| text.parse::<Target>();
-        let target = read("T[0:10, ::2]").unwrap();
-        assert_eq!((target.variable.as_str(), target.selection.to_string().as_str()), ("T", "[0:10, ::2]"));
-        assert_eq!(read("T").unwrap().selection, SelectionExpression::All);
-        assert!(matches!(read("[0:10]"), Err(ParseTargetError::NoVariable)));
-        assert!(matches!(read("T[0:"), Err(ParseTargetError::Selection(_))));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use fp_core::connection::ConnectionError;
 use fp_core::diagnosis::ProbeError;
 use fp_core::diagnosis::status::StatusError;
 use fp_core::rendezvous::RendezvousError;
-use fp_core::{CloseError, Dtype, OpenError, ReadError, StepId, TokenFileError};
+use fp_core::{CloseError, Dtype, OpenError, ReadError, RequestError, StepId, TokenFileError};
 use fp_spool::SpoolError;
 
 /// Why the command failed.
@@ -30,6 +30,9 @@ pub enum Failure {
     /// A step, or something in it, cannot be read.
     #[error("{0}")]
     Read(Box<ReadError>),
+    /// The simulation did not take what it was asked for, or is not known to.
+    #[error("{0}")]
+    Request(Box<RequestError>),
     /// The stream could not be left in order.
     #[error(transparent)]
     Close(#[from] CloseError),

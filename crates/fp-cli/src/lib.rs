@@ -28,6 +28,7 @@ mod record;
 mod record_file;
 mod recorded_step;
 mod replay;
+mod request;
 mod stage;
 mod status;
 mod summary;
@@ -125,6 +126,7 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Check(options) => check::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
         Command::Watch(options) => watch::run(rendezvous, options),
+        Command::Request(options) => request::run(rendezvous, options),
         Command::Record(options) => record::run(rendezvous, options),
         Command::Replay(options) => replay::run(rendezvous, options),
         Command::Stage(options) => stage::run(rendezvous, options),

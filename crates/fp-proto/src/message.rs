@@ -3,8 +3,13 @@
 //! The types are flat: no message contains itself, and every count has a bound that [`Message::check`] enforces
 //! on receipt (`docs/protocol.md` lists them).
 
+mod assignment;
 mod check;
 mod name;
+mod report;
+
+pub use assignment::Assignment;
+pub use report::{MeasurePart, ReadyReport, ScalarValue};
 
 use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
@@ -13,10 +18,7 @@ use crate::few::Few;
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
 use crate::steering::{SteeringOutcome, SteeringRequest};
-use fp_types::{
-    AttributeValue, Dtype, Epoch, Judgement, PutChanges, Rank, Selection, StepId, SubscriptionId, TableId,
-    Unmeasured,
-};
+use fp_types::{AttributeValue, Epoch, Judgement, Rank, Selection, StepId, SubscriptionId, TableId};
 use serde::{Deserialize, Serialize};
 
 /// A member of a subscription: one subscriber cohort.
@@ -35,61 +37,6 @@ pub struct Resumption {
 /// One change of what the publisher cohort keeps, agreed in two passes of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ChangeId(pub u64);
-
-/// A value of a global scalar, which rides in the decision of its step.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ScalarValue {
-    /// The variable.
-    pub name: String,
-    /// The rank that put it.
-    pub rank: Rank,
-    /// Its element type: what its bytes mean.
-    pub dtype: Dtype,
-    /// Its bytes, little-endian.
-    #[serde(with = "serde_bytes")]
-    pub bytes: Vec<u8>,
-}
-
-/// What the ranks of a subtree know of a measure that conditions ask for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MeasurePart {
-    /// The measure, as it is written: `max(T)`.
-    pub measure: String,
-    /// The merged part, which is not looked into here; empty where a rank did not measure.
-    #[serde(with = "serde_bytes")]
-    pub part: Vec<u8>,
-    /// Why there is none, of the lowest rank that did not measure.
-    pub unmeasured: Option<Unmeasured>,
-}
-
-impl MeasurePart {
-    /// The bytes that it takes, but for a few.
-    pub(crate) fn len_bytes(&self) -> usize {
-        let reason = self.unmeasured.as_ref().map_or(0, |unmeasured| unmeasured.reason.len());
-        self.measure.len() + self.part.len() + reason
-    }
-}
-
-/// A subtree's word on a step, on its way up the publisher tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ReadyReport {
-    /// The first rank that abandoned the step, if any.
-    pub abandoned: Option<Rank>,
-    /// Subscriptions for which at least one rank did not keep the step; sorted.
-    pub not_kept: Vec<SubscriptionId>,
-    /// All that those ranks put whose blocks changed since the step that they reported before. Empty in the steady
-    /// state.
-    pub changed: PutChanges,
-    /// Values of global scalars; of two for one name the higher rank's.
-    pub values: Vec<ScalarValue>,
-    /// Bytes that the subtree keeps for this step.
-    pub len_bytes: u64,
-    /// Whether a rank of the subtree has no room in bytes for another step.
-    pub full: bool,
-    /// What its ranks measured for conditions, by the names of measures; sorted. It travels beside the report.
-    #[serde(skip)]
-    pub parts: Vec<MeasurePart>,
-}
 
 /// What a change does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -208,39 +155,6 @@ pub enum NoTable {
     /// The access list of the publisher rank does not allow to ask.
     #[error("{0}")]
     Denied(Denial),
-}
-
-/// The assignment of a step to a subscriber cohort.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assignment {
-    /// The step.
-    pub step: StepId,
-    /// Its table; known already in the steady state, otherwise to be resolved.
-    pub table: TableId,
-    /// Steps that this subscription lost or dropped since the assignment before.
-    pub skipped: u64,
-    /// Whether a member had it before, and gave it back or is gone.
-    pub redelivered: bool,
-    /// Values of global scalars.
-    pub values: Vec<ScalarValue>,
-    /// Bytes of the whole step over all ranks, as kept.
-    pub len_bytes: u64,
-    /// Steps of this subscription that wait at the publisher behind this one.
-    pub queued_steps: u32,
-    /// Why the step is one that the condition asks for, where something was measured for it. It travels beside the
-    /// assignment.
-    #[serde(skip)]
-    pub judgement: Option<Box<Judgement>>,
-}
-
-impl Assignment {
-    /// The message that tells of it.
-    pub(crate) fn into_message(mut self) -> Message {
-        match self.judgement.take() {
-            None => Message::Assign(self),
-            Some(judgement) => Message::AssignJudged { assignment: Box::new(self), judgement },
-        }
-    }
 }
 
 /// A message of the control plane.

@@ -1,5 +1,5 @@
 //! What subscribers ask of a simulation while it runs: values of parameters that it declared, and what becomes of them
-//! (`docs/protocol.md`, section 14).
+//! (`docs/protocol.md`, section 18).
 
 use crate::access::Denial;
 use crate::bounds::LIMIT_NAME_BYTES;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::Args;
 use fp_core::Condition;
 
+use super::action::Action;
 use super::seconds;
 use crate::credentials::CredentialOptions;
-use crate::watch::action::Action;
 
 /// Options of `watch`.
 #[derive(Debug, Args)]

@@ -2,8 +2,7 @@
 //!
 //! The publisher judges. So of other steps nothing comes here, and of these only what an action needs.
 
-pub(crate) mod action;
-pub(crate) mod commands;
+mod commands;
 mod line;
 
 use std::io::Write;
@@ -17,13 +16,12 @@ use fp_core::{
 };
 use fp_spool::Spool;
 
-use crate::arguments::WatchOptions;
+use crate::arguments::{Action, WatchOptions};
 use crate::describe::open;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use crate::recorded_step;
 use crate::tail::{Showing, show_values};
-use action::Action;
 use commands::{Commands, Started};
 
 /// Follows a stream.

@@ -78,6 +78,11 @@ fn publish(mut publisher: Publisher, stopped: &Receiver<()>, events: &Sender<Eve
     while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(PACE) {
         let mut writer = publisher.begin_step().unwrap();
         let step = writer.step().0;
+        for request in writer.requests().to_vec() {
+            if request.as_f64() == Some(3.0) {
+                writer.decline(&request, "three is too many").unwrap();
+            }
+        }
         let region = Region::new([0, 0], [3, 4]).unwrap();
         writer.put(&temperature, &region, rows_of_step(step).concat()).unwrap();
         writer.put_scalar(&count, step).unwrap();

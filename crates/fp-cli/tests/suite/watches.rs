@@ -1,6 +1,7 @@
 //! `flexpath watch`: what it prints, writes and starts for steps that are as a condition says.
 
 use crate::support::{Live, Run};
+use fp_core::ParameterKind;
 use serde_json::Value;
 
 fn lines(stdout: &str) -> Vec<Value> {
@@ -117,4 +118,28 @@ fn what_cannot_be_done_is_said_before_anything_is_opened() {
         assert_eq!(refused.code, Some(2), "{arguments:?}: {}", refused.stderr);
         assert!(refused.stderr.contains(said), "{arguments:?}: {}", refused.stderr);
     }
+}
+
+/// A request that is taken, one that is declined, and one that is refused; what comes after a failure is not asked for.
+#[test]
+fn a_simulation_is_asked_for_values() {
+    let range = ParameterKind::Integer { least: 0, greatest: 10 };
+    let live = Live::with("rows", |options| options.with_parameter("level", range));
+    let taken = Run::of(&live, &["request", "rows", "level=1", "level=2"]).finish();
+    assert_eq!(taken.code, Some(0), "{}", taken.stderr);
+    let lines: Vec<&str> = taken.stdout.lines().collect();
+    assert!(
+        lines[0].starts_with("level = 1: applied at step ")
+            && lines[1].starts_with("level = 2: applied at step ")
+    );
+    for (asked, said) in [
+        ("level=3", "publisher rank 0 declined it at step"),
+        ("level=11", "the parameter takes a whole number from 0 to 10"),
+        ("speed=1", "the publisher has no such parameter, but level"),
+    ] {
+        let refused = Run::of(&live, &["request", "rows", asked, "level=1"]).finish();
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{asked}: {}", refused.stderr);
+        assert!(refused.stderr.contains(said), "{asked}: {}", refused.stderr);
+    }
+    live.stop();
 }

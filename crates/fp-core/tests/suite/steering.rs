@@ -64,7 +64,8 @@ fn publish(place: &Place, rank: u32, size: u32, span: &Span) -> Seen {
         }
         writer.end().expect("ended");
         step += 1;
-        std::thread::sleep(Duration::from_micros(300 * u64::from(rank + 1)));
+        // Ranks are apart, as those of a simulation are.
+        (0..20 * rank).for_each(|_| std::thread::yield_now());
     }
     publisher.close().expect("closed");
     seen
@@ -139,12 +140,16 @@ fn every_wait_for_an_answer_ends() {
     let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
     let unanswered = subscriber.request(CONDUCTIVITY, 1.0, Duration::from_millis(50));
     assert!(matches!(unanswered, Err(RequestError::NoAnswer { .. })), "{unanswered:?}");
-    let closing = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(50));
-        publisher.close().expect("closed");
-    });
+    let closing = std::thread::spawn(move || publisher.close().expect("closed"));
     let over = subscriber.request(CONDUCTIVITY, 2.0, PATIENCE);
-    assert!(matches!(over, Err(RequestError::Over { .. })), "{over:?}");
+    // It may be over before it is asked, and while it closes.
+    let is_over = matches!(
+        over,
+        Err(RequestError::Over { .. }
+            | RequestError::Misuse { .. }
+            | RequestError::Refused { refusal: SteeringRefusal::Closing, .. })
+    );
+    assert!(is_over, "{over:?}");
     closing.join().expect("no panic");
 }
 
@@ -167,7 +172,7 @@ fn a_late_answer_is_nobodys() {
                     writer.requests().iter().map(|request| (step, request.as_f64().expect("a number"))),
                 );
                 writer.end().expect("ended");
-                std::thread::sleep(Duration::from_millis(1));
+                std::thread::yield_now();
             }
             seen
         });

@@ -156,32 +156,14 @@ impl Message {
             }
             Self::Status { report, .. } => report.check(),
             Self::Refused { reason } => refusal(reason),
-            Self::Heartbeat
-            | Self::Probe { .. }
-            | Self::ProbeReply { .. }
-            | Self::SubtreeOpen
-            | Self::CohortOpen
-            | Self::RankLost { .. }
-            | Self::Prepared { .. }
-            | Self::Expire { .. }
-            | Self::Closing { .. }
-            | Self::Late { .. }
-            | Self::TableRequest { .. }
-            | Self::TableReply { .. }
-            | Self::Subscribed { .. }
-            | Self::Assign(_)
-            | Self::Release { .. }
-            | Self::Unsubscribe
-            | Self::StreamEnd { .. }
-            | Self::Leaving
-            | Self::Attached { .. }
-            | Self::AwaitingRestart { .. }
-            | Self::Left
-            | Self::Fragment { .. }
-            | Self::TableRefused { .. }
-            | Self::Unresolved { .. }
-            | Self::RestartHeard
-            | Self::AskStatus { .. }
+            #[rustfmt::skip]
+            Self::Heartbeat | Self::Probe { .. } | Self::ProbeReply { .. } | Self::SubtreeOpen
+            | Self::CohortOpen | Self::RankLost { .. } | Self::Prepared { .. } | Self::Expire { .. }
+            | Self::Closing { .. } | Self::Late { .. } | Self::TableRequest { .. }
+            | Self::TableReply { .. } | Self::Subscribed { .. } | Self::Assign(_) | Self::Release { .. }
+            | Self::Unsubscribe | Self::StreamEnd { .. } | Self::Leaving | Self::Attached { .. }
+            | Self::AwaitingRestart { .. } | Self::Left | Self::Fragment { .. } | Self::TableRefused { .. }
+            | Self::Unresolved { .. } | Self::RestartHeard | Self::AskStatus { .. }
             | Self::StatusRefused { .. } => Ok(()),
         }
     }

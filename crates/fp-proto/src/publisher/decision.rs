@@ -107,47 +107,43 @@ fn shares(
     report: &ReadyReport,
     judged: Option<(&StepTable, &Numbers)>,
 ) -> (Few<(SubscriptionId, Share)>, Judgements) {
-    let mut shares = shares_by_number(machine, step, report, judged.is_some());
+    let (mut shares, conditional) = shares_by_number(machine, step, report, judged.is_some());
     let mut judgements = Vec::new();
     // What has no table cannot be judged: it may be one that it should have had.
     let Some((table, numbers)) = judged else { return (shares, judgements) };
-    for (id, share) in
-        shares.iter_mut().filter(|(id, share)| !is_standing(*id) && *share != Share::Indifferent)
-    {
-        let Some(served) = machine.lead.as_ref().and_then(|lead| lead.served.get(id)) else { continue };
-        if served.condition.is_none() {
-            continue;
-        }
+    for at in conditional {
+        let Some((id, share)) = shares.get_mut(at).map(|(id, share)| (*id, share)) else { continue };
+        let Some(served) = machine.lead.as_ref().and_then(|lead| lead.served.get(&id)) else { continue };
         // A rank that does not keep it does not measure for it either.
         let is_measured = *share == Share::Has && served.first.is_some_and(|first| step >= first);
         let (verdict, judgement) = match is_measured {
-            true => condition::judge(machine, *id, table, numbers),
+            true => condition::judge(machine, id, table, numbers),
             false => condition::judge_unmeasured(served, table),
         };
         if verdict == Verdict::Unmet {
             *share = Share::Unmet;
         } else if !judgement.is_empty() && *share == Share::Has {
-            judgements.push((*id, judgement));
+            judgements.push((id, judgement));
         }
     }
     (shares, judgements)
 }
 
-/// The same, before anything is judged.
+/// The same, before anything is judged, and which of them are to be judged.
 fn shares_by_number(
     machine: &PublisherMachine,
     step: StepId,
     report: &ReadyReport,
     is_whole: bool,
-) -> Few<(SubscriptionId, Share)> {
-    let Some(lead) = &machine.lead else { return Few::new() };
+) -> (Few<(SubscriptionId, Share)>, Vec<usize>) {
+    let Some(lead) = &machine.lead else { return Default::default() };
     let any = mutated!(machine.wire, KeptByAny);
     let not_kept: BTreeSet<SubscriptionId> = report.not_kept.iter().copied().collect();
     let kept_by_all = |id: SubscriptionId| is_whole && (any || !not_kept.contains(&id));
     let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);
-    let mut shares = Few::new();
+    let (mut shares, mut conditional) = (Few::new(), Vec::new());
     for (id, standing) in [(RESERVE, reserve), (PRECIOUS, precious)] {
         if standing {
             shares.push((id, Share::Has));
@@ -170,9 +166,12 @@ fn shares_by_number(
         } else {
             Share::Indifferent
         };
+        if served.condition.is_some() && share != Share::Indifferent {
+            conditional.push(shares.len());
+        }
         shares.push((id, share));
     }
-    shares
+    (shares, conditional)
 }
 
 fn remember(

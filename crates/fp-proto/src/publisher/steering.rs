@@ -1,8 +1,7 @@
-//! Requests of subscribers to the simulation (`docs/protocol.md`, section 14). A request is a change with two passes, and
-//! each rank answers the first one with a step that nobody can have begun when the second one comes.
+//! Requests of subscribers to the simulation (`docs/protocol.md`, section 18). A request is a change with two passes. Each
+//! rank answers the first one with a step that nobody can have begun when the second one comes.
 
 use super::{Phase, PublisherMachine};
-use crate::commands::CommandError;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::publisher::log;
@@ -112,22 +111,14 @@ pub(crate) fn start(
     machine.steering.due.push_back((step, change, Arc::new(request)));
 }
 
-impl PublisherMachine {
-    /// This rank does not take a request that it saw at the open step. What is not declined counts as taken when the step
-    /// is left.
-    ///
-    /// # Errors
-    /// If the step is not open, or the request is none of this step.
-    pub fn decline(&mut self, step: StepId, change: ChangeId, reason: String) -> Result<(), CommandError> {
-        let own = self.config.cohort.rank;
-        if self.ledger.open != Some(step) || !self.steering.seen.contains(&change) {
-            return Err(CommandError::StepNotOpen(step));
-        }
-        if let Some(answers) = self.steering.answers.get_mut(&change) {
-            answers.declined = Some((own, cut(reason)));
-        }
-        Ok(())
+/// This rank does not take a request that it saw at the open step; whether it saw that one.
+pub(crate) fn decline(machine: &mut PublisherMachine, change: ChangeId, reason: String) -> bool {
+    let own = machine.config.cohort.rank;
+    let is_seen = machine.steering.seen.contains(&change);
+    if let Some(answers) = machine.steering.answers.get_mut(&change).filter(|_| is_seen) {
+        answers.declined = Some((own, cut(reason)));
     }
+    is_seen
 }
 
 /// The application has left a step, and with it answered what it saw there.

@@ -7,7 +7,7 @@ use crate::config::{CohortConfig, QueuePolicy};
 use crate::effect::Effect;
 use crate::few::Few;
 use crate::fragment;
-use crate::message::{MeasurePart, Message, ReadyReport, ScalarValue};
+use crate::message::{ChangeId, MeasurePart, Message, ReadyReport, ScalarValue};
 use crate::publisher::{change, membership, status, steering};
 use crate::time::Moment;
 use crate::transition::Transition;
@@ -143,6 +143,20 @@ impl PublisherMachine {
             local.report.parts = parts;
         }
         Ok(())
+    }
+
+    /// This rank does not take a request that it saw at the open step. What is not declined counts as taken when the step
+    /// is left.
+    ///
+    /// # Errors
+    /// If the step is not open, or the request is none of this step.
+    pub fn decline(&mut self, step: StepId, change: ChangeId, reason: String) -> Result<(), CommandError> {
+        let is_open = self.ledger.open == Some(step);
+        if is_open && steering::decline(self, change, reason) {
+            Ok(())
+        } else {
+            Err(CommandError::StepNotOpen(step))
+        }
     }
 
     /// Gives the open step up: nobody gets it.

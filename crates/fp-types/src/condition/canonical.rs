@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::parse::{ParseConditionError, is_word_character};
+use super::parse::is_word_character;
+use super::parse_error::ParseConditionError;
 use super::{Condition, LIMIT_WORD_BYTES, WORDS};
 use crate::name::validate_name;
 

@@ -148,20 +148,7 @@ impl Judging<'_> {
                 self.keep(slot, &now, |now| u64::from(now));
                 and_is(now, |now| now && !was)
             }
-            Condition::Hysteresis { on, off } => {
-                let slot = self.slot(1);
-                let was = self.remembered(slot) != BLANK;
-                let (on, off) = (self.truth(on), self.truth(off));
-                let now = match (on, off) {
-                    (Truth::Is(true), _) => Truth::Is(true),
-                    (Truth::Is(false), Truth::Is(off)) => Truth::Is(was && !off),
-                    (Truth::Is(false), Truth::Unknown(_)) if !was => Truth::Is(false),
-                    (Truth::Unknown(_), Truth::Is(false)) if was => Truth::Is(true),
-                    (Truth::Unknown(reason), _) | (_, Truth::Unknown(reason)) => Truth::Unknown(reason),
-                };
-                self.keep(slot, &now, u64::from);
-                now
-            }
+            Condition::Hysteresis { on, off } => self.hysteresis(on, off),
             Condition::Held { condition, count, of } => {
                 let slot = self.slot(1);
                 let earlier = self.remembered(slot);
@@ -172,6 +159,20 @@ impl Judging<'_> {
                 and_is(now, |now| with(now).count_ones() >= u32::from(*count))
             }
         }
+    }
+
+    fn hysteresis(&mut self, on: &Condition, off: &Condition) -> Truth {
+        let slot = self.slot(1);
+        let was = self.remembered(slot) != BLANK;
+        let now = match (self.truth(on), self.truth(off)) {
+            (Truth::Is(true), _) => Truth::Is(true),
+            (Truth::Is(false), Truth::Is(off)) => Truth::Is(was && !off),
+            (Truth::Is(false), Truth::Unknown(_)) if !was => Truth::Is(false),
+            (Truth::Unknown(_), Truth::Is(false)) if was => Truth::Is(true),
+            (Truth::Unknown(reason), _) | (_, Truth::Unknown(reason)) => Truth::Unknown(reason),
+        };
+        self.keep(slot, &now, u64::from);
+        now
     }
 
     /// The truth of a list that one part of that truth decides. Every part is judged, as each may have a memory.

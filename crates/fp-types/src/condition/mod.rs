@@ -9,6 +9,7 @@ mod judge;
 mod judgement;
 mod measure;
 mod parse;
+mod parse_error;
 mod parts;
 mod written;
 
@@ -17,7 +18,7 @@ pub use comparison::Comparison;
 pub use judge::{Found, StandingCondition, Verdict};
 pub use judgement::{Judgement, LIMIT_REASON_BYTES, Measured, MeasuredNumber, Unmeasured};
 pub use measure::{Measure, Statistic};
-pub use parse::ParseConditionError;
+pub use parse_error::ParseConditionError;
 pub use parts::{MeasureParts, NoMeasures};
 
 use crate::attribute::Real;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::arguments::{ParseTargetError, Target};
+use super::target::{ParseTargetError, Target};
 
 /// What is done with a step.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,0 +1,53 @@
+//! `flexpath request`: asks a running simulation for values of its parameters.
+
+use std::io::Write as _;
+
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{AttributeValue, Interrupt as Asked, QueuePolicy, Real, SubscriberOptions};
+
+use crate::arguments::RequestOptions;
+use crate::describe::open;
+use crate::failure::Failure;
+use crate::interrupt::Interrupt;
+
+/// Asks for one after another, and says what became of each.
+pub(crate) fn run(rendezvous: Rendezvous, options: &RequestOptions) -> Result<(), Failure> {
+    let credentials = options.credentials.read()?;
+    let interrupt = Interrupt::watch()?;
+    // It takes no step, so nothing is kept for it, and nobody waits for it.
+    let asked = SubscriberOptions::default()
+        .with_open_timeout(options.timeout)
+        .with_variables(Vec::<String>::new())
+        .with_policy(QueuePolicy::DropOldest)
+        .with_interrupt(Asked::new(interrupt.asked()));
+    let mut subscriber = open(&options.stream, asked, &credentials, rendezvous)?;
+    let mut outcome = Ok(());
+    for assignment in &options.assignments {
+        match subscriber.request(&assignment.parameter, assignment.value.clone(), options.timeout) {
+            Ok(step) => {
+                let (parameter, value) = (&assignment.parameter, shown(&assignment.value));
+                writeln!(std::io::stdout(), "{parameter} = {value}: applied at step {step}")?;
+            }
+            Err(error) => {
+                outcome = Err(Failure::Request(Box::new(error)));
+                break;
+            }
+        }
+    }
+    subscriber.close()?;
+    if interrupt.is_requested() {
+        return Ok(interrupt.finish()?);
+    }
+    outcome
+}
+
+fn shown(value: &AttributeValue) -> String {
+    match value {
+        AttributeValue::Bool(value) => value.to_string(),
+        AttributeValue::Integer(value) => value.to_string(),
+        AttributeValue::Unsigned(value) => value.to_string(),
+        AttributeValue::Real(Real(value)) => format!("{value:?}"),
+        AttributeValue::Text(value) => format!("{value:?}"),
+        other => format!("{other:?}"),
+    }
+}
