@@ -825,6 +825,32 @@ typedef struct flexpath_get {
 } flexpath_get;
 
 /*
+ A number that a condition looks at. The text is valid until the step is released.
+ */
+typedef struct flexpath_measured {
+  /*
+   what was measured, as the condition writes it: `max(T[0:64, :])`
+   */
+  const char *measure;
+  /*
+   the number, rounded to 53 bits; counts are numbers, truth values 0 and 1. Not a number where there is none
+   */
+  double number;
+  /*
+   1 if there is a number, 0 if no rank put an element of it
+   */
+  uint32_t is_there;
+  /*
+   number of dimensions of the place; 0 where there is no place
+   */
+  uint32_t ndims;
+  /*
+   of a least or a greatest element of a global array: where it is, from 0. Of several the first in row-major order
+   */
+  uint64_t place[8];
+} flexpath_measured;
+
+/*
  A stream that was asked for a type.
  */
 typedef struct flexpath_found {
@@ -1334,6 +1360,26 @@ flexpath_status flexpath_step_view_by_text(struct flexpath_step *step,
 flexpath_status flexpath_step_text(struct flexpath_step *step,
                                    const char *variable,
                                    const char **value);
+
+/*
+ Writes how many numbers the subscription's `Condition` looked at in this step to `count`. It is 0 without a
+ condition, and of one that looks at variables alone. Any thread.
+ */
+flexpath_status flexpath_step_measured_count(struct flexpath_step *step, uint64_t *count);
+
+/*
+ Writes the number at `index` (from 0, in the order of the condition's text) to `info`. Any thread.
+ */
+flexpath_status flexpath_step_measured_at(struct flexpath_step *step,
+                                          uint64_t index,
+                                          struct flexpath_measured *info);
+
+/*
+ Writes why the step could not be judged by the subscription's `Condition` to `reason`: it comes all the same. It is
+ empty if the step was judged, or there is no condition, and valid until the step is released. Any thread.
+ */
+flexpath_status flexpath_step_unjudged(struct flexpath_step *step,
+                                       const char **reason);
 
 /*
  Bounds the live steps of all streams that this process publishes together, in bytes, from the next step of each on.

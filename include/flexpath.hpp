@@ -1128,6 +1128,21 @@ public:
         check(flexpath_step_attribute(raw(), variable.c_str(), name.c_str(), &found));
         return found;
     }
+    /* The numbers that the subscription's Condition looked at; their texts are the step's. */
+    std::vector<flexpath_measured> measured() const {
+        std::uint64_t count = 0;
+        check(flexpath_step_measured_count(raw(), &count));
+        std::vector<flexpath_measured> all(count);
+        for (std::uint64_t index = 0; index < count; index++)
+            check(flexpath_step_measured_at(raw(), index, &all[index]));
+        return all;
+    }
+    /* Why the Condition could not be judged in this step; empty if it was. */
+    std::string unjudged() const {
+        const char *reason = nullptr;
+        check(flexpath_step_unjudged(raw(), &reason));
+        return reason;
+    }
     std::vector<block> blocks(const std::string &variable) const {
         std::uint64_t count = 0;
         check(flexpath_step_blocks(raw(), variable.c_str(), nullptr, 0, &count));

@@ -76,7 +76,7 @@ pub(crate) fn dims(pointer: *const u64, ndims: u32, what: &str) -> Result<Dims, 
 }
 
 /// Coordinates as C has them: zeros after the last dimension.
-pub(crate) fn padded(dims: &Dims) -> [u64; 8] {
+pub(crate) fn padded(dims: &[u64]) -> [u64; 8] {
     let mut all = [0; 8];
     all.iter_mut().zip(dims.iter()).for_each(|(to, at)| *to = *at);
     all

@@ -6,6 +6,7 @@ use crate::c_text::clean;
 use crate::elements::{dtype, kind_code, with_type};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, take, take_alone};
+use crate::judgement::Told;
 use crate::raw::{as_len, give, patience, room, text, values};
 use crate::selection::{SelectionStruct, padded, select};
 use fp_core::{BlockId, Dtype, Misuse, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
@@ -21,6 +22,7 @@ pub struct StepHandle {
     variables: OnceLock<Vec<Described>>,
     blocks: Mutex<HashMap<String, Blocks>>,
     texts: Mutex<HashMap<String, CString>>,
+    told: OnceLock<Told>,
 }
 
 /// The blocks of a variable.
@@ -127,7 +129,13 @@ impl Described {
 impl StepHandle {
     pub(crate) fn new(reader: StepReader, fetch_timeout: Duration) -> Self {
         let (blocks, texts) = (Mutex::default(), Mutex::default());
-        Self { reader, fetch_timeout, variables: OnceLock::new(), blocks, texts }
+        let (variables, told) = (OnceLock::new(), OnceLock::new());
+        Self { reader, fetch_timeout, variables, blocks, texts, told }
+    }
+
+    /// What is told with the step of why it is here.
+    pub(crate) fn told(&self) -> &Told {
+        self.told.get_or_init(|| Told::new(self.reader.judgement()))
     }
 
     fn variables(&self) -> Result<&[Described], Failure> {

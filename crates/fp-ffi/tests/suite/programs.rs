@@ -89,6 +89,11 @@ fn variables_are_derived_where_c_says() {
 }
 
 #[test]
+fn steps_come_by_conditions_of_every_kind_with_their_numbers() {
+    over_each("tests/c/watched.c", "watched\n");
+}
+
+#[test]
 fn c_functions_make_records_of_others() {
     over_each("tests/c/transforms.c", "transformed\n");
 }

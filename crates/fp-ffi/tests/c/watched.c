@@ -1,0 +1,305 @@
+/* Subscribers that want steps by the numbers of a field: each gets those that are found here,
+ * and is told the numbers. */
+#include "ends.h"
+#include <math.h>
+
+enum { MANY = 40, ALL = ROWS * COLUMNS };
+
+/* Some whole number that differs from place to place and from step to step. */
+static double element(uint64_t step, uint64_t at)
+{
+    return (double)((step * step * 13 + step * 31 + at * at * 7 + at * 17 + step * at * 5) % 101) - 50;
+}
+
+static uint64_t greatest_at(uint64_t step)
+{
+    uint64_t found = 0;
+    for (uint64_t at = 1; at < ALL; at++)
+        found = element(step, at) > element(step, found) ? at : found;
+    return found;
+}
+
+static uint64_t least_at(uint64_t step)
+{
+    uint64_t found = 0;
+    for (uint64_t at = 1; at < ALL; at++)
+        found = element(step, at) < element(step, found) ? at : found;
+    return found;
+}
+
+static double greatest(uint64_t step)
+{
+    return element(step, greatest_at(step));
+}
+
+static double least(uint64_t step)
+{
+    return element(step, least_at(step));
+}
+
+static double sum(uint64_t step)
+{
+    double found = 0;
+    for (uint64_t at = 0; at < ALL; at++)
+        found += element(step, at);
+    return found;
+}
+
+static double mean(uint64_t step)
+{
+    return sum(step) / ALL;
+}
+
+static double variance(uint64_t step)
+{
+    double squares = 0;
+    for (uint64_t at = 0; at < ALL; at++)
+        squares += element(step, at) * element(step, at);
+    return (squares * ALL - sum(step) * sum(step)) / (ALL * ALL);
+}
+
+static double count_above_30(uint64_t step)
+{
+    double found = 0;
+    for (uint64_t at = 0; at < ALL; at++)
+        found += element(step, at) > 30;
+    return found;
+}
+
+static double any_above_49(uint64_t step)
+{
+    return greatest(step) > 49;
+}
+
+static double all_above_minus_49(uint64_t step)
+{
+    return least(step) > -49;
+}
+
+/* What is measured, as conditions write it. */
+static const struct {
+    const char *text;
+    double (*value)(uint64_t step);
+    uint64_t (*place)(uint64_t step);
+} measures[] = {
+    {"max(T)", greatest, greatest_at},
+    {"min(T)", least, least_at},
+    {"sum(T)", sum, NULL},
+    {"mean(T)", mean, NULL},
+    {"variance(T)", variance, NULL},
+    {"count(T > 30.0)", count_above_30, NULL},
+    {"any(T > 49.0)", any_above_49, NULL},
+    {"all(T > -49.0)", all_above_minus_49, NULL},
+};
+
+static int has_particles(uint64_t step) { return step % 3 == 0; }
+static int max_is(uint64_t step) { return greatest(step) > 48; }
+static int min_is(uint64_t step) { return least(step) < -48; }
+static int sum_is(uint64_t step) { return sum(step) > 0; }
+static int mean_is(uint64_t step) { return mean(step) <= 1; }
+static int variance_is(uint64_t step) { return variance(step) >= 850; }
+static int count_is(uint64_t step) { return count_above_30(step) >= 10; }
+static int any_is(uint64_t step) { return any_above_49(step) != 0; }
+static int all_is(uint64_t step) { return all_above_minus_49(step) != 0; }
+static int change_is(uint64_t step) { return step > 0 && greatest(step) - greatest(step - 1) > 0; }
+static int both_are(uint64_t step) { return max_is(step) && least(step) < -47; }
+static int one_is(uint64_t step) { return any_is(step) || sum(step) < -150; }
+static int is_not(uint64_t step) { return !sum_is(step); }
+static int rises(uint64_t step) { return max_is(step) && (step == 0 || !max_is(step - 1)); }
+
+static int held(uint64_t step)
+{
+    return sum_is(step) + (step > 0 && sum_is(step - 1)) + (step > 1 && sum_is(step - 2)) >= 2;
+}
+
+static int hysteresis(uint64_t step)
+{
+    int is_on = 0;
+    for (uint64_t at = 0; at <= step; at++)
+        is_on = sum(at) > 100 || (is_on && !(sum(at) < -100));
+    return is_on;
+}
+
+static const struct {
+    const char *text;
+    int (*is_met)(uint64_t step);
+} conditions[] = {
+    {"has(particles)", has_particles},
+    {"max(T) > 48", max_is},
+    {"min(T) < -48", min_is},
+    {"sum(T) > 0", sum_is},
+    {"mean(T) <= 1", mean_is},
+    {"variance(T) >= 850", variance_is},
+    {"count(T > 30) >= 10", count_is},
+    {"any(T > 49)", any_is},
+    {"all(T > -49)", all_is},
+    {"change(max(T)) > 0", change_is},
+    {"max(T) > 48 and min(T) < -47", both_are},
+    {"max(T) > 49 or sum(T) < -150", one_is},
+    {"not sum(T) > 0", is_not},
+    {"rises(max(T) > 48)", rises},
+    {"hysteresis(sum(T) > 100, sum(T) < -100)", hysteresis},
+    {"held(sum(T) > 0, 2, 3)", held},
+};
+
+enum { MEASURES = sizeof measures / sizeof *measures, CONDITIONS = sizeof conditions / sizeof *conditions };
+
+static flexpath_subscriber *with_condition(const char *condition)
+{
+    flexpath_options *options;
+    flexpath_subscriber *opened;
+    MUST(flexpath_options_create(&options));
+    MUST(flexpath_options_set(options, "Condition", condition));
+    MUST(flexpath_options_set(options, "QueueLimit", "64"));
+    MUST(flexpath_subscriber_open("watched", options, &opened));
+    MUST(flexpath_options_free(options));
+    return opened;
+}
+
+static void open_publisher(void)
+{
+    flexpath_options *options;
+    MUST(flexpath_options_create(&options));
+    /* Every step must be judged, also under a checker that slows everything down. */
+    MUST(flexpath_options_set(options, "DeriveBudgetSecs", "60"));
+    MUST(flexpath_publisher_open("watched", options, &publisher));
+    MUST(flexpath_options_free(options));
+}
+
+static void publish(uint64_t step, flexpath_variable *field, flexpath_variable *particles)
+{
+    const uint64_t rows = ROWS / 2;
+    double block[ALL / 2];
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    for (uint64_t half = 0; half < 2; half++) {
+        const uint64_t start[] = {half * rows, 0}, count[] = {rows, COLUMNS};
+        for (uint64_t at = 0; at < ALL / 2; at++)
+            block[at] = element(step, half * (ALL / 2) + at);
+        MUST(flexpath_publisher_put(publisher, field, start, count, block));
+    }
+    if (has_particles(step))
+        MUST(flexpath_publisher_put(publisher, particles, NULL, NULL, &step));
+    MUST(flexpath_publisher_end_step(publisher));
+}
+
+/* The numbers, and where a greatest or least one is, are those of the step. */
+static void check_measured(flexpath_step *step, uint64_t number, const char *condition)
+{
+    uint64_t count;
+    flexpath_measured info;
+    const char *reason;
+    MUST(flexpath_step_unjudged(step, &reason));
+    CHECK(*reason == '\0');
+    MUST(flexpath_step_measured_count(step, &count));
+    CHECK((count == 0) == (strcmp(condition, "has(particles)") == 0));
+    for (uint64_t index = 0; index < count; index++) {
+        int which = 0;
+        MUST(flexpath_step_measured_at(step, index, &info));
+        while (which < MEASURES && strcmp(measures[which].text, info.measure) != 0)
+            which++;
+        CHECK(which < MEASURES && info.is_there == 1);
+        CHECK(fabs(info.number - measures[which].value(number)) <= 1e-9);
+        CHECK(info.ndims == (measures[which].place ? 2 : 0));
+        if (measures[which].place)
+            CHECK(info.place[0] * COLUMNS + info.place[1] == measures[which].place(number));
+    }
+    FAILS(FLEXPATH_STATUS_MISUSE, "they count from 0", flexpath_step_measured_at(step, count, &info));
+}
+
+/* Exactly the steps that are as the condition says come; some do, and some do not. */
+static void check_condition(flexpath_subscriber *watcher, int which)
+{
+    uint64_t taken = 0;
+    for (uint64_t number = 0; number < MANY; number++) {
+        flexpath_step *step;
+        flexpath_step_info info;
+        if (!conditions[which].is_met(number))
+            continue;
+        MUST(flexpath_subscriber_next_step(watcher, 60000, &step));
+        MUST(flexpath_step_describe(step, &info));
+        CHECK(info.step == number && info.skipped == 0);
+        check_measured(step, number, conditions[which].text);
+        MUST(flexpath_step_release(step));
+        taken++;
+    }
+    CHECK(taken > 0 && taken < MANY);
+}
+
+static void check_conditions(flexpath_variable *field, flexpath_variable *particles)
+{
+    flexpath_subscriber *watchers[CONDITIONS];
+    flexpath_step *step;
+    open_publisher();
+    for (int which = 0; which < CONDITIONS; which++)
+        watchers[which] = with_condition(conditions[which].text);
+    for (uint64_t number = 0; number < MANY; number++)
+        publish(number, field, particles);
+    for (int which = 0; which < CONDITIONS; which++) {
+        check_condition(watchers[which], which);
+        CHECK(flexpath_subscriber_next_step(watchers[which], 0, &step) == FLEXPATH_STATUS_NOT_YET);
+        MUST(flexpath_subscriber_close(watchers[which]));
+    }
+    MUST(flexpath_publisher_close(publisher));
+}
+
+/* A step of four elements, of which a condition wants nine. */
+static void check_unjudged(void)
+{
+    const uint64_t shape = 4, start = 0;
+    const double four[4] = {0};
+    flexpath_variable *few;
+    flexpath_measured info;
+    flexpath_step *step;
+    const char *reason;
+    uint64_t count;
+    MUST(flexpath_variable_global("T", FLEXPATH_DTYPE_F64, 1, &shape, &few));
+    open_publisher();
+    subscriber = with_condition("max(T[0:9]) > 1");
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_put(publisher, few, &start, &shape, four));
+    MUST(flexpath_publisher_end_step(publisher));
+    step = next_step();
+    MUST(flexpath_step_unjudged(step, &reason));
+    CHECK(strstr(reason, "publisher rank 0 did not measure: ") == reason && strchr(reason, '9'));
+    MUST(flexpath_step_measured_count(step, &count));
+    CHECK(count == 0);
+    FAILS(FLEXPATH_STATUS_MISUSE, "measured number 0 of 0", flexpath_step_measured_at(step, 0, &info));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "reason is null", flexpath_step_unjudged(step, NULL));
+    MUST(flexpath_step_release(step));
+    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "released before", flexpath_step_unjudged(step, &reason));
+    close_ends();
+    MUST(flexpath_variable_free(few));
+}
+
+/* A number of an array that is not there is none: neither more nor less than another. */
+static void check_absent(flexpath_variable *particles)
+{
+    flexpath_measured info;
+    flexpath_step *step;
+    const uint64_t value = 7;
+    open_publisher();
+    subscriber = with_condition("not max(missing) > 1");
+    MUST(flexpath_publisher_begin_step(publisher, NULL));
+    MUST(flexpath_publisher_put(publisher, particles, NULL, NULL, &value));
+    MUST(flexpath_publisher_end_step(publisher));
+    step = next_step();
+    MUST(flexpath_step_measured_at(step, 0, &info));
+    CHECK(strcmp(info.measure, "max(missing)") == 0 && info.is_there == 0 && info.ndims == 0 && isnan(info.number));
+    MUST(flexpath_step_release(step));
+    close_ends();
+}
+
+int main(void)
+{
+    const uint64_t shape[] = {ROWS, COLUMNS};
+    flexpath_variable *field, *particles;
+    MUST(flexpath_variable_global("T", FLEXPATH_DTYPE_F64, 2, shape, &field));
+    MUST(flexpath_variable_scalar("particles", FLEXPATH_DTYPE_U64, &particles));
+    check_conditions(field, particles);
+    check_unjudged();
+    check_absent(particles);
+    MUST(flexpath_variable_free(field));
+    MUST(flexpath_variable_free(particles));
+    printf("watched\n");
+    return 0;
+}
