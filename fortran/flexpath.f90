@@ -88,6 +88,13 @@ module flexpath_c
     integer(c_int64_t) :: shape(8)
   end type c_variable_info
 
+  type, bind(C) :: c_measured
+    type(c_ptr) :: measure
+    real(c_double) :: number
+    integer(c_int32_t) :: is_there, ndims
+    integer(c_int64_t) :: place(8)
+  end type c_measured
+
   type, bind(C) :: c_event
     integer(c_int32_t) :: kind, rank
     integer(c_int64_t) :: step
@@ -597,6 +604,28 @@ module flexpath_c
       character(kind=c_char), intent(in) :: variable(*)
       type(c_ptr), intent(out) :: text
     end function c_step_text
+
+    integer(c_int32_t) function c_step_measured_count(step, count) &
+        bind(C, name='flexpath_step_measured_count')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      integer(c_int64_t), intent(out) :: count
+    end function c_step_measured_count
+
+    integer(c_int32_t) function c_step_measured_at(step, index, info) &
+        bind(C, name='flexpath_step_measured_at')
+      import :: c_int32_t, c_int64_t, c_measured, c_ptr
+      type(c_ptr), value :: step
+      integer(c_int64_t), value :: index
+      type(c_measured), intent(out) :: info
+    end function c_step_measured_at
+
+    integer(c_int32_t) function c_step_unjudged(step, reason) &
+        bind(C, name='flexpath_step_unjudged')
+      import :: c_int32_t, c_ptr
+      type(c_ptr), value :: step
+      type(c_ptr), intent(out) :: reason
+    end function c_step_unjudged
 
     integer(c_int32_t) function c_step_selected_shape(step, variable, selection, ndims, shape) &
         bind(C, name='flexpath_step_selected_shape')
@@ -1243,6 +1272,7 @@ module flexpath
   public :: flexpath_subscriber_statistic, flexpath_subscriber_close
   public :: flexpath_step, flexpath_step_info, flexpath_step_describe, flexpath_step_variable_count
   public :: flexpath_variable_info, flexpath_step_variable_at, flexpath_step_variable, flexpath_step_release
+  public :: flexpath_measured, flexpath_step_measured_count, flexpath_step_measured_at, flexpath_step_unjudged
   public :: flexpath_step_done, flexpath_step_give_back
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
   public :: flexpath_event, flexpath_publisher_next_event, flexpath_subscriber_next_event
@@ -1398,6 +1428,16 @@ module flexpath
     integer :: ndims = 0
     integer(int64), allocatable :: shape(:) ! the extent in each dimension; 0 for local arrays
   end type flexpath_variable_info
+
+  ! A number that the condition of a subscriber looks at.
+  type :: flexpath_measured
+    character(len=:), allocatable :: measure ! what was measured, as the condition writes it: max(T[0:64, :])
+    logical :: is_there = .false.       ! whether there is a number: no if no rank put an element of it
+    real(real64) :: number = 0          ! the number; counts are numbers, truth values 0 and 1
+    ! Where a least or a greatest element of a global array is, from 1; of size 0 where there is no place. Of several
+    ! it is the first where the last dimension runs fastest.
+    integer(int64), allocatable :: place(:)
+  end type flexpath_measured
 
   ! An event of a stream's life.
   type :: flexpath_event
@@ -2644,6 +2684,53 @@ contains
     info%ndims = told%ndims
     info%shape = told%shape(:told%ndims)
   end subroutine tell_variable
+
+  ! How many numbers the subscriber's option Condition looked at in this step. It is 0 without a condition, and of one
+  ! that looks at variables alone.
+  subroutine flexpath_step_measured_count(step, measured, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    integer, intent(out) :: measured
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: counted
+    integer(c_int32_t) :: status
+    counted = 0
+    status = c_step_measured_count(step%handle, counted)
+    measured = int(counted)
+    call conclude_status('flexpath_step_measured_count', status, stat, errmsg)
+  end subroutine flexpath_step_measured_count
+
+  ! The number at index, from 1, in the order of the condition's text.
+  subroutine flexpath_step_measured_at(step, index, info, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    integer, intent(in) :: index
+    type(flexpath_measured), intent(out) :: info
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_measured) :: told
+    integer(c_int32_t) :: status
+    status = c_step_measured_at(step%handle, int(index, c_int64_t) - 1, told)
+    if (status == flexpath_status_ok) then
+      info%measure = text_of(told%measure)
+      info%is_there = told%is_there /= 0
+      info%number = told%number
+      info%place = told%place(:told%ndims) + 1
+    end if
+    call conclude_status('flexpath_step_measured_at', status, stat, errmsg)
+  end subroutine flexpath_step_measured_at
+
+  ! Why the step could not be judged by the subscriber's option Condition: it comes all the same. Empty if it was
+  ! judged, or there is no condition.
+  subroutine flexpath_step_unjudged(step, reason, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    character(len=:), allocatable, intent(out) :: reason
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_ptr) :: told
+    integer(c_int32_t) :: status
+    status = c_step_unjudged(step%handle, told)
+    call conclude_text('flexpath_step_unjudged', status, told, reason, stat, errmsg)
+  end subroutine flexpath_step_unjudged
 
   ! Releases a step: the publisher needs its memory for others.
   subroutine flexpath_step_release(step, stat, errmsg)

@@ -157,6 +157,19 @@ fn a_derived_variable_is_read_as_any_other() {
 }
 
 #[test]
+fn steps_come_by_conditions_of_every_kind_with_their_numbers() {
+    let watched = LIBRARY_AND_MODULE.compile("tests/fortran/watched.f90");
+    for transports in ["inproc,shm,tcp", "tcp"] {
+        let place = place();
+        assert_eq!(
+            run(&watched, &[], place.path(), (0, 1), transports).printed(),
+            "watched\n",
+            "{transports}"
+        );
+    }
+}
+
+#[test]
 fn records_transforms_and_gets_that_are_fetched_together() {
     let records = LIBRARY_AND_MODULE.compile("tests/fortran/records.f90");
     for transports in ["inproc,shm,tcp", "shm", "tcp"] {

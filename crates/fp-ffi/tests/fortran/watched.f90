@@ -1,0 +1,224 @@
+! Subscribers that want steps by the numbers of a field: each gets those that are found here, and is told the numbers.
+program watched
+  use flexpath
+  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
+  implicit none
+  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 16
+  character(len=40), parameter :: condition(conditions) = [character(len=40) :: &
+      'has(particles)', 'max(T) > 48', 'min(T) < -48', 'sum(T) > 0', 'mean(T) <= 1', 'variance(T) >= 850', &
+      'count(T > 30) >= 10', 'any(T > 49)', 'all(T > -49)', 'change(max(T)) > 0', &
+      'max(T) > 48 and min(T) < -47', 'max(T) > 49 or sum(T) < -150', 'not sum(T) > 0', 'rises(max(T) > 48)', &
+      'hysteresis(sum(T) > 100, sum(T) < -100)', 'held(sum(T) > 0, 2, 3)']
+  type(flexpath_publisher) :: publisher
+  character(len=240) :: errmsg = ''
+  integer :: stat
+
+  call check_conditions()
+  call check_unjudged()
+  print '(a)', 'watched'
+contains
+  ! The field of a step, from 0: whole numbers that differ from place to place and from step to step.
+  function field(step) result(elements)
+    integer, intent(in) :: step
+    real(real64) :: elements(rows, columns)
+    integer :: row, column, at
+    do column = 1, columns
+      do row = 1, rows
+        at = (row - 1) * columns + column - 1
+        elements(row, column) = modulo(step * step * 13 + step * 31 + at * at * 7 + at * 17 + step * at * 5, 101) - 50
+      end do
+    end do
+  end function field
+
+  ! What is measured, by the name that conditions have for it.
+  function measured(step, measure) result(number)
+    integer, intent(in) :: step
+    character(len=*), intent(in) :: measure
+    real(real64) :: number, of(rows, columns)
+    of = field(step)
+    select case (measure)
+    case ('max(T)'); number = maxval(of)
+    case ('min(T)'); number = minval(of)
+    case ('sum(T)'); number = sum(of)
+    case ('mean(T)'); number = sum(of) / size(of)
+    case ('variance(T)'); number = (sum(of * of) * size(of) - sum(of)**2) / size(of)**2
+    case ('count(T > 30.0)'); number = count(of > 30)
+    case ('any(T > 49.0)'); number = merge(1, 0, any(of > 49))
+    case ('all(T > -49.0)'); number = merge(1, 0, all(of > -49))
+    case default; error stop 3
+    end select
+  end function measured
+
+  ! The first place, where the last dimension runs fastest, at which a number is.
+  function place_of(step, number) result(place)
+    integer, intent(in) :: step
+    real(real64), intent(in) :: number
+    integer :: place(2), row, column
+    real(real64) :: of(rows, columns)
+    of = field(step)
+    do row = 1, rows
+      do column = 1, columns
+        place = [row, column]
+        if (abs(of(row, column) - number) < 0.5) return
+      end do
+    end do
+    error stop 4
+  end function place_of
+
+  ! Whether a step is as the condition with that number says.
+  recursive function is_met(which, step) result(is)
+    integer, intent(in) :: which, step
+    logical :: is
+    integer :: before
+    is = .false.
+    select case (which)
+    case (1); is = modulo(step, 3) == 0
+    case (2); is = measured(step, 'max(T)') > 48
+    case (3); is = measured(step, 'min(T)') < -48
+    case (4); is = measured(step, 'sum(T)') > 0
+    case (5); is = measured(step, 'mean(T)') <= 1
+    case (6); is = measured(step, 'variance(T)') >= 850
+    case (7); is = measured(step, 'count(T > 30.0)') >= 10
+    case (8); is = measured(step, 'any(T > 49.0)') > 0
+    case (9); is = measured(step, 'all(T > -49.0)') > 0
+    case (10); if (step > 0) is = measured(step, 'max(T)') - measured(step - 1, 'max(T)') > 0
+    case (11); is = measured(step, 'max(T)') > 48 .and. measured(step, 'min(T)') < -47
+    case (12); is = measured(step, 'max(T)') > 49 .or. measured(step, 'sum(T)') < -150
+    case (13); is = .not. is_met(4, step)
+    case (14)
+      is = is_met(2, step)
+      if (is .and. step > 0) is = .not. is_met(2, step - 1)
+    case (15)
+      do before = 0, step
+        is = measured(before, 'sum(T)') > 100 .or. (is .and. .not. measured(before, 'sum(T)') < -100)
+      end do
+    case (16); is = count([(is_met(4, before), before=max(0, step - 2), step)]) >= 2
+    end select
+  end function is_met
+
+  subroutine open_publisher()
+    type(flexpath_options) :: options
+    call flexpath_options_set(options, 'DeriveBudgetSecs', '60')
+    call flexpath_publisher_open(publisher, 'watched', options)
+    call flexpath_options_free(options)
+  end subroutine open_publisher
+
+  subroutine watch(subscriber, wanted)
+    type(flexpath_subscriber), intent(inout) :: subscriber
+    character(len=*), intent(in) :: wanted
+    type(flexpath_options) :: options
+    call flexpath_options_set(options, 'Condition', wanted)
+    call flexpath_options_set(options, 'QueueLimit', '64')
+    call flexpath_subscriber_open(subscriber, 'watched', options)
+    call flexpath_options_free(options)
+  end subroutine watch
+
+  ! Exactly the steps that are as the conditions say come; some do, and some do not.
+  subroutine check_conditions()
+    type(flexpath_subscriber) :: subscribers(conditions)
+    type(flexpath_variable) :: heat, particles
+    integer :: which, step
+    call open_publisher()
+    do which = 1, conditions
+      call watch(subscribers(which), condition(which))
+    end do
+    call flexpath_variable_global(heat, 'T', flexpath_dtype_f64, [rows, columns])
+    call flexpath_variable_scalar(particles, 'particles', flexpath_dtype_i32)
+    do step = 0, many - 1
+      call flexpath_publisher_begin_step(publisher)
+      call flexpath_put(publisher, heat, field(step))
+      if (is_met(1, step)) call flexpath_put(publisher, particles, int(step, int32))
+      call flexpath_publisher_end_step(publisher)
+    end do
+    do which = 1, conditions
+      call check_condition(subscribers(which), which)
+      call flexpath_subscriber_close(subscribers(which))
+    end do
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(heat)
+    call flexpath_variable_free(particles)
+  end subroutine check_conditions
+
+  subroutine check_condition(subscriber, which)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    integer, intent(in) :: which
+    type(flexpath_step) :: step
+    type(flexpath_step_info) :: told
+    integer :: number, taken, status
+    taken = 0
+    do number = 0, many - 1
+      if (.not. is_met(which, number)) cycle
+      call flexpath_subscriber_next_step(subscriber, step, 60000, status)
+      call check(condition(which) // ': a step', status == flexpath_status_ok)
+      call flexpath_step_describe(step, told)
+      call check(condition(which) // ': the next step', told%step == number .and. told%skipped == 0)
+      call check_measured(step, number, condition(which))
+      taken = taken + 1
+    end do
+    call check(condition(which) // ': some steps', taken > 0 .and. taken < many)
+    call flexpath_subscriber_next_step(subscriber, step, 0, status)
+    call check(condition(which) // ': no more', status == flexpath_status_not_yet)
+  end subroutine check_condition
+
+  ! The numbers, and where a greatest or least one is, are those of the step.
+  subroutine check_measured(step, number, wanted)
+    type(flexpath_step), intent(in) :: step
+    integer, intent(in) :: number
+    character(len=*), intent(in) :: wanted
+    type(flexpath_measured) :: one
+    character(len=:), allocatable :: reason
+    integer :: counted, at
+    call flexpath_step_unjudged(step, reason)
+    call check(wanted // ': judged', len(reason) == 0)
+    call flexpath_step_measured_count(step, counted)
+    call check(wanted // ': as many numbers', counted > 0 .neqv. wanted == 'has(particles)')
+    do at = 1, counted
+      call flexpath_step_measured_at(step, at, one)
+      call check(wanted // ': a number', one%is_there)
+      call check(wanted // ': its value', abs(one%number - measured(number, one%measure)) < 1.0e-9_real64)
+      if (one%measure == 'max(T)' .or. one%measure == 'min(T)') then
+        call check(wanted // ': a place', size(one%place) == 2)
+        call check(wanted // ': its place', all(one%place == place_of(number, one%number)))
+      else
+        call check(wanted // ': no place', size(one%place) == 0)
+      end if
+    end do
+    call flexpath_step_measured_at(step, counted + 1, one, stat=stat, errmsg=errmsg)
+    call check('beyond', stat == flexpath_status_misuse .and. index(errmsg, 'measured number') > 0)
+  end subroutine check_measured
+
+  ! A step of four elements, of which a condition wants nine.
+  subroutine check_unjudged()
+    type(flexpath_subscriber) :: subscriber
+    type(flexpath_variable) :: few
+    type(flexpath_step) :: step
+    character(len=:), allocatable :: reason
+    integer :: counted, status
+    call open_publisher()
+    call watch(subscriber, 'max(T[0:9]) > 1')
+    call flexpath_variable_global(few, 'T', flexpath_dtype_f64, [4])
+    call flexpath_publisher_begin_step(publisher)
+    call flexpath_put(publisher, few, [0.0_real64, 0.0_real64, 0.0_real64, 0.0_real64])
+    call flexpath_publisher_end_step(publisher)
+    call flexpath_subscriber_next_step(subscriber, step, 60000, status)
+    call check('a step that is not judged', status == flexpath_status_ok)
+    call flexpath_step_unjudged(step, reason)
+    call check('why: ' // reason, index(reason, 'publisher rank 0 did not measure: ') == 1 .and. index(reason, '9') > 0)
+    call flexpath_step_measured_count(step, counted)
+    call check('no number', counted == 0)
+    call flexpath_step_release(step)
+    call flexpath_step_unjudged(step, reason, stat=stat, errmsg=errmsg)
+    call check('released', stat == flexpath_status_bad_handle)
+    call flexpath_subscriber_close(subscriber)
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(few)
+  end subroutine check_unjudged
+
+  subroutine check(what, is_so)
+    character(len=*), intent(in) :: what
+    logical, intent(in) :: is_so
+    if (is_so) return
+    write (error_unit, '(4a)') 'not so: ', what, ', ', trim(errmsg)
+    error stop 2
+  end subroutine check
+end program watched
