@@ -27,11 +27,13 @@ fn field(step: u64, rows: std::ops::Range<u64>) -> Vec<f64> {
     rows.flat_map(|row| (0..COLUMNS).map(move |column| element(step, row, column))).collect()
 }
 
-/// Each of the ranks publishes its rows of the field.
+/// Each of the ranks publishes its rows of the field, and the last one a particle in every third step.
 fn publish_rows(place: &Place, rank: u32, size: u32, steps: u64, subscribers: u32) {
     let cohort = Cohort::of(rank, size).expect("a cohort");
     let options = place.publisher_options().with_cohort(cohort).with_min_subscribers(subscribers);
+    let options = options.with_derive_budget(PATIENCE);
     let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let particles = Variable::joined::<u64>("particles", &[]).expect("a name");
     let shape = [ROWS * u64::from(size), COLUMNS];
     let variable = Variable::global::<f64>("T", &shape).expect("a shape");
     let first = ROWS * u64::from(rank);
@@ -39,9 +41,16 @@ fn publish_rows(place: &Place, rank: u32, size: u32, steps: u64, subscribers: u3
     for step in 0..steps {
         let mut writer = publisher.begin_step().expect("a step");
         writer.put_copy(&variable, &region, &field(step, first..first + ROWS)).expect("put");
+        if rank + 1 == size && has_particles(step) {
+            writer.put_joined_copy(&particles, &[step]).expect("put");
+        }
         writer.end().expect("ended");
     }
     publisher.close().expect("closed");
+}
+
+fn has_particles(step: u64) -> bool {
+    step.is_multiple_of(3)
 }
 
 fn judgement(step: &fp_core::StepReader) -> Judgement {
@@ -53,7 +62,9 @@ fn watched(mut subscriber: Subscriber) -> Vec<(u64, Judgement)> {
     let mut steps = Vec::new();
     loop {
         match subscriber.next_step(PATIENCE).expect("a step or the end") {
-            NextStep::Step(step) => steps.push((step.step().0, judgement(&step))),
+            NextStep::Step(step) => {
+                steps.push((step.step().0, step.judgement().cloned().unwrap_or_default()));
+            }
             NextStep::NotYet => panic!("neither a step nor the end after {}", steps.len()),
             NextStep::Ended(_) => {
                 assert_eq!(subscriber.statistics().skipped_steps, 0);
@@ -108,6 +119,102 @@ fn a_watcher_has_exactly_the_steps_whose_numbers_are_so() {
             .collect();
         assert!(expected.len() > 5 && expected.len() < 55, "{}", expected.len());
         assert_eq!(found, expected, "{kind}");
+    }
+}
+
+/// Ranks of the field that conditions of every kind look at, and its steps.
+const SIZE: u32 = 4;
+const STEPS: u64 = 40;
+
+/// A measure of a step of the whole field, by its name, found by looking at all of it.
+fn number(step: u64, measure: &str) -> f64 {
+    let all = field(step, 0..ROWS * u64::from(SIZE));
+    let (len, sum) = (all.len() as f64, all.iter().sum::<f64>());
+    match measure {
+        "max(T)" => all.into_iter().fold(f64::MIN, f64::max),
+        "min(T)" => all.into_iter().fold(f64::MAX, f64::min),
+        "sum(T)" => sum,
+        "mean(T)" => sum / len,
+        "variance(T)" => (all.iter().map(|one| one * one).sum::<f64>() * len - sum * sum) / (len * len),
+        "count(T > 30.0)" => all.into_iter().filter(|one| *one > 30.0).count() as f64,
+        "any(T > 49.0)" => f64::from(u8::from(all.into_iter().any(|one| one > 49.0))),
+        "all(T > -49.0)" => f64::from(u8::from(all.into_iter().all(|one| one > -49.0))),
+        other => panic!("{other} is none of them"),
+    }
+}
+
+fn is_high(step: u64) -> bool {
+    number(step, "max(T)") > 49.0
+}
+
+fn is_positive(step: u64) -> bool {
+    number(step, "sum(T)") > 0.0
+}
+
+/// Whether the sum was above 100 before it was below -100.
+fn is_on(step: u64) -> bool {
+    let sum = |step| number(step, "sum(T)");
+    (0..=step).fold(false, |is_on, step| sum(step) > 100.0 || (is_on && sum(step) >= -100.0))
+}
+
+/// Conditions of every kind, each with what its steps are.
+const CONDITIONS: [(&str, fn(u64) -> bool); 16] = [
+    ("has(particles)", has_particles),
+    ("max(T) > 49", is_high),
+    ("min(T) < -49", |step| number(step, "min(T)") < -49.0),
+    ("sum(T) > 0", is_positive),
+    ("mean(T) <= 1", |step| number(step, "mean(T)") <= 1.0),
+    ("variance(T) >= 850", |step| number(step, "variance(T)") >= 850.0),
+    ("count(T > 30) >= 12", |step| number(step, "count(T > 30.0)") >= 12.0),
+    ("any(T > 49)", |step| number(step, "any(T > 49.0)") != 0.0),
+    ("all(T > -49)", |step| number(step, "all(T > -49.0)") != 0.0),
+    ("change(max(T)) > 0", |step| step > 0 && number(step, "max(T)") > number(step - 1, "max(T)")),
+    ("max(T) > 49 and min(T) < -47", |step| is_high(step) && number(step, "min(T)") < -47.0),
+    ("max(T) > 49 or sum(T) < -150", |step| is_high(step) || number(step, "sum(T)") < -150.0),
+    ("not sum(T) > 0", |step| !is_positive(step)),
+    ("rises(max(T) > 49)", |step| is_high(step) && (step == 0 || !is_high(step - 1))),
+    ("hysteresis(sum(T) > 100, sum(T) < -100)", is_on),
+    ("held(sum(T) > 0, 2, 3)", |step| {
+        (step.saturating_sub(2)..=step).filter(|step| is_positive(*step)).count() >= 2
+    }),
+];
+
+/// The numbers that are told of a step are its own, and only greatest and least ones have a place.
+fn check_measured(step: u64, judgement: &Judgement) {
+    assert_eq!(judgement.unjudged, None);
+    for measured in &judgement.measured {
+        let found = measured.number.expect("each rank put its rows").as_f64();
+        assert!((found - number(step, &measured.measure)).abs() <= 1e-9, "step {step}: {measured:?}");
+        let is_extreme = ["max(T)", "min(T)"].contains(&measured.measure.as_str());
+        assert_eq!(measured.place.is_some(), is_extreme);
+        let at = measured.place.as_ref().map(|place| element(step, place[0], place[1]));
+        assert!(at.is_none_or(|at| at == found), "step {step}: {measured:?}");
+    }
+}
+
+/// A subscriber for each kind of condition, all at one time.
+#[test]
+fn every_condition_fires() {
+    for kind in KINDS {
+        let place = Place::new();
+        std::thread::scope(|scope| {
+            let place = &place;
+            let watchers = CONDITIONS.map(|(condition, _)| {
+                let options = when(place.over(kind), condition);
+                scope.spawn(move || watched(Subscriber::open(STREAM, options).expect("attached")))
+            });
+            for rank in 0..SIZE {
+                scope.spawn(move || publish_rows(place, rank, SIZE, STEPS, CONDITIONS.len() as u32));
+            }
+            for ((condition, is_met), watcher) in CONDITIONS.into_iter().zip(watchers) {
+                let found = watcher.join().expect("it has ended well");
+                found.iter().for_each(|(step, judgement)| check_measured(*step, judgement));
+                let steps: Vec<u64> = found.into_iter().map(|(step, _)| step).collect();
+                let expected: Vec<u64> = (0..STEPS).filter(|step| is_met(*step)).collect();
+                assert!(!expected.is_empty() && expected.len() < STEPS as usize, "{condition}");
+                assert_eq!(steps, expected, "{condition} over {kind}");
+            }
+        });
     }
 }
 
