@@ -83,6 +83,23 @@ static void check_step(const flexpath::step &step) {
     CHECK(step.get<double>("own") == std::vector<double>({0.5}));
 }
 
+// A step that came by a number says which, and where it is.
+static void check_condition() {
+    flexpath::publisher publisher("condition", flexpath::options().set("DeriveBudgetSecs", "60"));
+    flexpath::subscriber subscriber("condition", flexpath::options().set("Condition", "max(T[1:3]) > 9"));
+    const auto field = flexpath::variable<double>::global("T", {4});
+    for (const double top : {4.0, 11.0}) {
+        publisher.begin_step();
+        publisher.put(field, {{0}, {4}}, std::vector<double>{99, 1, top, 99});
+        publisher.end_step();
+    }
+    const auto step = subscriber.next_step(seconds(60));
+    CHECK(step && step->info().step == 1 && step->unjudged().empty());
+    const auto measured = step->measured();
+    CHECK(measured.size() == 1 && measured[0].measure == std::string("max(T[1:3])"));
+    CHECK(measured[0].number == 11 && measured[0].ndims == 1 && measured[0].place[0] == 2);
+}
+
 int main() try {
     flexpath::publisher publisher("complete", flexpath::options().set("OpenTimeoutSecs", "60"));
     CHECK(publisher.next_event(seconds(60))->kind == FLEXPATH_EVENT_KIND_OPENED);
@@ -103,6 +120,7 @@ int main() try {
     CHECK(subscriber.statistic("steps") == 1 && publisher.statistic("pool_peak_bytes") > 0);
     subscriber.close();
     publisher.close();
+    check_condition();
     std::cout << "complete\n";
 } catch (const flexpath::error &error) {
     std::cerr << error.status() << ": " << error.what() << "\n";

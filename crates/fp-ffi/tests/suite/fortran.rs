@@ -157,7 +157,7 @@ fn a_derived_variable_is_read_as_any_other() {
 }
 
 #[test]
-fn steps_come_by_conditions_of_every_kind_with_their_numbers() {
+fn every_condition_fires() {
     let watched = LIBRARY_AND_MODULE.compile("tests/fortran/watched.f90");
     for transports in ["inproc,shm,tcp", "tcp"] {
         let place = place();

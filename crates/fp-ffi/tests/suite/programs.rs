@@ -89,7 +89,7 @@ fn variables_are_derived_where_c_says() {
 }
 
 #[test]
-fn steps_come_by_conditions_of_every_kind_with_their_numbers() {
+fn every_condition_fires() {
     over_each("tests/c/watched.c", "watched\n");
 }
 
