@@ -25,6 +25,7 @@ from ._errors import (
     PeerMisbehaved,
     TimedOut,
 )
+from ._judgement import Judgement, Measured
 from ._native import limit_process_bytes
 from ._options import DropNewest, DropOldest, EveryKth, EveryStep, LatestOnly, Share, WaitAtMost
 from ._publish import Publisher, StepWriter, publish
@@ -45,8 +46,10 @@ __all__ = [
     "FlexpathError",
     "Incompatible",
     "Io",
+    "Judgement",
     "LatestOnly",
     "Lost",
+    "Measured",
     "Misuse",
     "PeerMisbehaved",
     "Publisher",

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from . import _aio, _index, _native
 from ._dtypes import OF_NAME, name_of, of_name
 from ._errors import Incompatible, Misuse
+from ._judgement import Judgement, Measured
 from ._records import RecordType, from_values, lies_as_it_is
 
 if TYPE_CHECKING:
@@ -61,6 +62,15 @@ class Step(Mapping[str, "Array"]):
     def queued_steps(self) -> int:
         """Steps that waited at the publisher behind this one."""
         return self._native.queued_steps
+
+    @property
+    def judgement(self) -> Judgement | None:
+        """Why the step is one that the condition asks for.
+
+        It is None without a condition, and with one that looks at variables alone.
+        """
+        told = self._native.judgement
+        return None if told is None else Judgement(tuple(Measured(*one) for one in told[0]), told[1])
 
     @property
     def is_released(self) -> bool:

@@ -271,11 +271,12 @@ def subscribe(
     `variables`: what is kept for this subscriber; everything unless it is said. `derive`: variables that are computed
     where the data is, as in `{"speed": "vx, vy, vz | magnitude"}`. `transformed`: records that go through a transform
     of the publisher's, each as a variable and the transform's name. `modules`: WebAssembly that derivations name, as in
-    `"T | module(name)"`; the publisher's owner says whether it is run. `when`: which steps, as in `"has(particles)"`.
-    `policy`: what happens when this program is slow (docs/policies.md). `share`: the set of workers that divide the
-    steps between them. `start_at`: "next", "oldest", or the number of a step after which to start. `await_restart`: so
-    many seconds are waited for a publisher that is lost. `step_timeout`: the longest that a loop waits for a step; as
-    long as the publisher lives unless it is said. `open_timeout`: the longest wait for the publisher (60).
+    `"T | module(name)"`; the publisher's owner says whether it is run. `when`: which steps, as in `"has(particles)"` or
+    `"rises(max(T) > 9)"`; `Step.judgement` has the numbers. `policy`: what happens when this program is slow
+    (docs/policies.md). `share`: the set of workers that divide the steps between them. `start_at`: "next", "oldest", or
+    the number of a step after which to start. `await_restart`: so many seconds are waited for a publisher that is lost.
+    `step_timeout`: the longest that a loop waits for a step; as long as the publisher lives unless it is said.
+    `open_timeout`: the longest wait for the publisher (60).
     """
     options: dict[str, Any] = dict(more)
     _options.cohort(cohort, options)

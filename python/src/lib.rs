@@ -12,6 +12,7 @@ mod dtype;
 mod error;
 mod events;
 mod interrupt;
+mod judgement;
 mod options;
 mod pending;
 mod publisher;

@@ -6,12 +6,13 @@ use crate::dtype;
 use crate::dtype::with_element;
 use crate::error::{OrRaise, misuse};
 use crate::interrupt::waiting;
+use crate::judgement::{self, Told};
 use crate::pending::{Outcome, Pending};
 use crate::schema::Schema;
 use crate::seconds::seconds;
 use crate::selection::{loss, select};
 use crate::values;
-use flexpath::{Element, Select, StepReader};
+use flexpath::{Element, Judgement, Select, StepReader};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::sync::{PoisonError, RwLock};
@@ -26,6 +27,7 @@ pub(crate) struct Step {
     is_redelivered: bool,
     len_bytes: u64,
     queued_steps: u32,
+    judgement: Option<Judgement>,
     held: RwLock<Option<StepReader>>,
 }
 
@@ -42,6 +44,7 @@ impl Step {
             is_redelivered: reader.is_redelivered(),
             len_bytes: reader.len_bytes(),
             queued_steps: reader.queued_steps(),
+            judgement: reader.judgement().cloned(),
             held: RwLock::new(Some(reader)),
         }
     }
@@ -129,6 +132,12 @@ impl Step {
     #[getter]
     fn queued_steps(&self) -> u32 {
         self.queued_steps
+    }
+
+    /// What was measured, and why the step was not judged.
+    #[getter]
+    fn judgement<'py>(&self, py: Python<'py>) -> PyResult<Option<Told<'py>>> {
+        self.judgement.as_ref().map(|judgement| judgement::told(py, judgement)).transpose()
     }
 
     #[getter]

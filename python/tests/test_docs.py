@@ -1,4 +1,4 @@
-"""The programs of docs/python.md run as they stand there.
+"""The programs of docs/python.md, and those in Python of docs/watches.md, run as they stand there.
 
 The two programs run as a stranger runs them: in an empty virtual environment with the wheel, if FLEXPATH_WHEEL names
 one, and otherwise in this environment. Each of the other blocks runs by itself, beside a publisher of what it takes.
@@ -13,6 +13,7 @@ import pytest
 from programs import Program, run
 
 GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
+WATCHES = GUIDE.with_name("watches.md")
 
 #: What the blocks subscribe to. It is published as long as the block runs, or until its steps are over.
 PUBLISHER = """
@@ -31,9 +32,9 @@ with flexpath.publish("heat", min_subscribers=1, reserve_steps=2) as out:
 ELSEWHERE = re.compile(r"<!-- run by (\w+\.py) -->\n$")
 
 
-def blocks():
+def blocks(guide=GUIDE):
     """The blocks of Python, each with what stands before it."""
-    text = GUIDE.read_text(encoding="utf-8")
+    text = guide.read_text(encoding="utf-8")
     found = re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [(text[: block.start()], block[1]) for block in found]
 
@@ -45,7 +46,8 @@ def named(name):
 
 def others():
     unnamed = [(before, block) for before, block in blocks() if not re.match(r"# \w+\.py:", block)]
-    return [block for before, block in unnamed if not ELSEWHERE.search(before)]
+    here = [block for before, block in unnamed if not ELSEWHERE.search(before)]
+    return here + [block for _, block in blocks(WATCHES)]
 
 
 @pytest.fixture(scope="module")

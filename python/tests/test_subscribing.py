@@ -273,6 +273,69 @@ def test_steps_that_have_something(stream):
                 assert int(step["x"]) == expected
 
 
+def fields(steps):
+    """A field of whole numbers for each step."""
+    return np.random.default_rng(7).integers(-5, 13, (steps, 4, 6)).astype(float)
+
+
+def rises(truths):
+    """The numbers of the steps in which something holds that did not hold in the one before."""
+    return [number for number, is_so in enumerate(truths) if is_so and not (number and truths[number - 1])]
+
+
+class TestConditions:
+    def test_steps_come_by_their_numbers_which_are_told(self, stream):
+        all_fields = fields(40)
+        tops = [field[1:3].max() for field in all_fields]
+        expected = rises([top > 11 for top in tops])
+        assert 2 < len(expected) < 38
+        watching = {"when": "rises(max(T[1:3, :]) > 11)", "limit_steps": 64}
+        with flexpath.publish(stream) as publisher, flexpath.subscribe(stream, **watching) as subscriber:
+            for field in all_fields:
+                with publisher.step() as step:
+                    step["T"] = field
+            for number in expected:
+                with subscriber.next_step(30.0) as step:
+                    assert step.number == number and step.judgement.unjudged is None
+                    (top,) = step.judgement.measured
+                place = np.unravel_index(all_fields[number][1:3].argmax(), (2, 6))
+                where = (int(place[0]) + 1, int(place[1]))
+                assert top == flexpath.Measured("max(T[1:3, :])", float(tops[number]), where)
+                assert isinstance(top.number, float) and step.judgement.measured == (top,)
+            assert subscriber.poll() is None
+
+    def test_integers_stay_exact(self, stream):
+        with flexpath.publish(stream) as publisher:
+            when = "sum(n) > 0 and count(n > 1) >= 1 and not min(missing) < 0"
+            with flexpath.subscribe(stream, when=when) as subscriber:
+                with publisher.step() as step:
+                    step["n"] = np.array([2**53, 1], "i8")
+                with subscriber.next_step(30.0) as step:
+                    told = [(one.measure, one.number, one.place) for one in step.judgement.measured]
+        assert told == [("sum(n)", 2**53 + 1, None), ("count(n > 1.0)", 1, None), ("min(missing)", None, None)]
+        assert all(isinstance(number, int) for _, number, _ in told[:2])
+
+    def test_a_step_that_was_not_judged_says_why(self, stream):
+        with (
+            flexpath.publish(stream) as publisher,
+            flexpath.subscribe(stream, when="max(T[0:9]) > 1") as subscriber,
+        ):
+            with publisher.step() as step:
+                step["T"] = np.zeros(4)
+            with subscriber.next_step(30.0) as step:
+                assert step.judgement.measured == ()
+                assert re.match("publisher rank 0 did not measure: .*9", step.judgement.unjudged)
+
+    def test_without_numbers_there_is_nothing_to_tell(self, stream):
+        with flexpath.publish(stream) as publisher:
+            with flexpath.subscribe(stream) as all_steps, flexpath.subscribe(stream, when="has(x)") as some:
+                with publisher.step() as step:
+                    step["x"] = 1
+                for subscriber in (all_steps, some):
+                    with subscriber.next_step(30.0) as step:
+                        assert step.judgement is None
+
+
 def test_other_variables_from_some_step_on(stream):
     with flexpath.publish(stream) as publisher, flexpath.subscribe(stream, variables="a") as subscriber:
         first = None

@@ -1,0 +1,36 @@
+"""What is told with a step of why its subscriber gets it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A number that the condition of a subscriber looks at."""
+
+    #: What was measured, as the condition writes it: "max(T[0:64, :])".
+    measure: str
+    #: The number, exactly; truth values are 0 and 1. None where no rank put an element of it.
+    number: int | float | None
+    #: Where a least or a greatest element of a global array is. Of several it is the first in row-major order.
+    place: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Why a subscriber with a condition gets a step: the numbers, or why it could not be judged.
+
+    >>> import flexpath
+    >>> with flexpath.publish("doc-judgement") as out:
+    ...     with flexpath.subscribe("doc-judgement", when="rises(max(T) > 9)") as subscriber:
+    ...         for top in (4.0, 11.0, 12.0):
+    ...             with out.step() as step:
+    ...                 step["T"] = [1.0, top]
+    ...         with subscriber.next_step() as step:
+    ...             step.number, step.judgement.measured[0]
+    (1, Measured(measure='max(T)', number=11.0, place=(1,)))
+    """
+
+    #: What was measured, in the order of the condition's text.
+    measured: tuple[Measured, ...]
+    #: Why the step was not judged: it comes all the same. None where it was.
+    unjudged: str | None
