@@ -6,7 +6,7 @@ use crate::c_text::clean;
 use crate::elements::{dtype, kind_code, with_type};
 use crate::failure::{Failure, Status, guard};
 use crate::handles::{Handle, find, take, take_alone};
-use crate::judgement::Told;
+use crate::measured::Told;
 use crate::raw::{as_len, give, patience, room, text, values};
 use crate::selection::{SelectionStruct, padded, select};
 use fp_core::{BlockId, Dtype, Misuse, ReadError, Region, Selection, StepReader, VariableInfo as CoreInfo};
