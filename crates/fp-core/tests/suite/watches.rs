@@ -157,8 +157,11 @@ fn is_on(step: u64) -> bool {
     (0..=step).fold(false, |is_on, step| sum(step) > 100.0 || (is_on && sum(step) >= -100.0))
 }
 
+/// A condition, and whether a step is as it says.
+type Known = (&'static str, fn(u64) -> bool);
+
 /// Conditions of every kind, each with what its steps are.
-const CONDITIONS: [(&str, fn(u64) -> bool); 16] = [
+const CONDITIONS: [Known; 16] = [
     ("has(particles)", has_particles),
     ("max(T) > 49", is_high),
     ("min(T) < -49", |step| number(step, "min(T)") < -49.0),
