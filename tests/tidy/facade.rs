@@ -30,6 +30,7 @@ const CRATES: &[&str] = &[
 const AMONG_US: &[&str] = &[
     "Deployed",
     "DerivationPlan",
+    "MeasureParts",
     "MeasuredCalls",
     "MemberId",
     "Memory",
@@ -39,7 +40,7 @@ const AMONG_US: &[&str] = &[
     "RunModule",
     "SharedBytes",
     "SideDecision",
-    "StepTable",
+    "SteeringOutcome",
     "SubscriptionSpec",
     "TlsIdentity",
 ];

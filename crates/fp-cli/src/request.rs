@@ -48,6 +48,8 @@ fn shown(value: &AttributeValue) -> String {
         AttributeValue::Unsigned(value) => value.to_string(),
         AttributeValue::Real(Real(value)) => format!("{value:?}"),
         AttributeValue::Text(value) => format!("{value:?}"),
-        other => format!("{other:?}"),
+        #[rustfmt::skip]
+        AttributeValue::Bytes(_) | AttributeValue::Integers(_) | AttributeValue::Reals(_)
+        | AttributeValue::Texts(_) => format!("{value:?}"),
     }
 }

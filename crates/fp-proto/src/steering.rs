@@ -66,7 +66,9 @@ impl ParameterKind {
             AttributeValue::Integer(number) => Some(number as f64),
             AttributeValue::Unsigned(number) => Some(number as f64),
             AttributeValue::Real(Real(number)) => Some(number),
-            _ => None,
+            #[rustfmt::skip]
+            AttributeValue::Bool(_) | AttributeValue::Text(_) | AttributeValue::Bytes(_)
+            | AttributeValue::Integers(_) | AttributeValue::Reals(_) | AttributeValue::Texts(_) => None,
         };
         match (self, &value) {
             (Self::Real { least, greatest }, _) => {

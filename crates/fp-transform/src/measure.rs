@@ -57,7 +57,7 @@ pub fn measure(
     let found = match content {
         Content::Statistic(statistic) => Gathered::Statistic(*statistic),
         Content::Located(located) => Gathered::Located(located),
-        _ => return Err(DeriveError::Unlike),
+        Content::Cells(_) | Content::Found(_) | Content::Related(_) => return Err(DeriveError::Unlike),
     };
     Ok(Part { dtype: input.dtype(), shape, found }.to_bytes())
 }

@@ -1,6 +1,6 @@
 //! `flexpath watch`: what it prints, writes and starts for steps that are as a condition says.
 
-use crate::support::{Live, Run};
+use crate::support::{Live, Run, rows_of_step};
 use fp_core::ParameterKind;
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn hits_are_printed_with_their_numbers() {
     assert_eq!(told.len(), 3);
     for line in told {
         let step = line["step"].as_u64().expect("a number");
-        let all: Vec<f64> = crate::support::rows_of_step(step).concat();
+        let all: Vec<f64> = rows_of_step(step).concat();
         let greatest = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         assert_eq!(line["measured"][0]["measure"], "max(temperature)");
         assert_eq!(line["measured"][0]["number"].as_f64(), Some(greatest), "{line}");
@@ -84,10 +84,7 @@ fn hits_are_delivered_written_and_run() {
     let step = notified["step"].as_u64().expect("a number");
     let values: Vec<f64> =
         delivered["values"].as_array().expect("values").iter().filter_map(Value::as_f64).collect();
-    assert_eq!(
-        (delivered["step"].as_u64(), values),
-        (Some(step), crate::support::rows_of_step(step).concat())
-    );
+    assert_eq!((delivered["step"].as_u64(), values), (Some(step), rows_of_step(step).concat()));
     let noted: Value = serde_json::from_str(&std::fs::read_to_string(&out).expect("it ran")).expect("JSON");
     assert_eq!(noted["measured"], notified["measured"]);
     let file = hits.join(format!("rows-{step}.fpsr"));
@@ -140,6 +137,54 @@ fn a_simulation_is_asked_for_values() {
         let refused = Run::of(&live, &["request", "rows", asked, "level=1"]).finish();
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{asked}: {}", refused.stderr);
         assert!(refused.stderr.contains(said), "{asked}: {}", refused.stderr);
+    }
+    live.stop();
+}
+
+/// Each kind of condition goes to the publisher and comes back with its numbers, which are those of the step's rows.
+#[test]
+fn every_condition_is_taken() {
+    let live = Live::start("rows");
+    let temperature = |step: u64| rows_of_step(step).concat();
+    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
+    let variance = |all: &[f64]| all.iter().map(|x| (x - mean(all)).powi(2)).sum::<f64>() / all.len() as f64;
+    type Number<'n> = Option<&'n dyn Fn(&[f64]) -> f64>;
+    let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
+    let greatest = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum = |all: &[f64]| all.iter().sum::<f64>();
+    let count = |all: &[f64]| all.len() as f64;
+    let truth = |_: &[f64]| 1.0;
+    let all: &[(&str, Number<'_>)] = &[
+        ("has(temperature)", None),
+        ("max(temperature) > 0", Some(&greatest)),
+        ("min(temperature) >= 0.5", Some(&least)),
+        ("sum(temperature) > 0", Some(&sum)),
+        ("mean(temperature) > 0", Some(&mean)),
+        ("variance(temperature) < 1e6", Some(&variance)),
+        ("count(temperature > 0) <= 12", Some(&count)),
+        ("any(temperature > 0)", Some(&truth)),
+        ("all(temperature > 0)", Some(&truth)),
+        // Each element grows by 100 from step to step.
+        ("change(max(temperature)) >= 100", Some(&greatest)),
+        ("max(temperature) > 0 and has(count)", Some(&greatest)),
+        ("max(temperature) > 0 or has(nothing)", Some(&greatest)),
+        ("not max(temperature) < 0", Some(&greatest)),
+        ("rises(max(temperature) > 0)", Some(&greatest)),
+        ("hysteresis(max(temperature) > 0, has(nothing))", Some(&greatest)),
+        ("held(max(temperature) > 0, 2, 3)", Some(&greatest)),
+    ];
+    for (condition, number) in all {
+        let steps = if condition.starts_with("rises") { "1" } else { "2" };
+        let watched = Run::of(&live, &["watch", "rows", condition, "--json", "--steps", steps]).finish();
+        assert_eq!(watched.code, Some(0), "{condition}: {}", watched.stderr);
+        for line in lines(&watched.stdout) {
+            let rows = temperature(line["step"].as_u64().expect("a number"));
+            let found = line["measured"][0]["number"].as_f64();
+            let wanted = number.map(|number| number(&rows));
+            let is_near =
+                found.zip(wanted).is_some_and(|(one, other)| (one - other).abs() <= 1e-9 * other.abs());
+            assert!(is_near || (found, wanted) == (None, None), "{condition}: {line}, {wanted:?}");
+        }
     }
     live.stop();
 }

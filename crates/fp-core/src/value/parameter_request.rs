@@ -29,11 +29,10 @@ impl ParameterRequest {
 
     /// The value of a number.
     pub fn as_f64(&self) -> Option<f64> {
-        match self.request.value {
-            AttributeValue::Real(number) => Some(number.0),
-            AttributeValue::Integer(number) => Some(number as f64),
-            _ => None,
+        if let AttributeValue::Integer(number) = self.request.value {
+            return Some(number as f64);
         }
+        if let AttributeValue::Real(number) = self.request.value { Some(number.0) } else { None }
     }
 
     /// Who asks: the name of the subscriber.

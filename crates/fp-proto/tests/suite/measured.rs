@@ -69,12 +69,12 @@ fn publish(machine: &mut PublisherMachine, number: Option<u8>) {
 
 /// The steps of assignments, what was told of each, and how many were skipped before.
 fn told(heard: &[Message]) -> Vec<(u64, Option<Judgement>)> {
-    let step = |message: &Message| match message {
-        Message::Assign(assignment) => (assignment.step.0, assignment.skipped, None),
-        Message::AssignJudged { assignment, judgement } => {
-            (assignment.step.0, assignment.skipped, Some(Judgement::clone(judgement)))
+    let step = |message: &Message| {
+        if let Message::Assign(assignment) = message {
+            return (assignment.step.0, assignment.skipped, None);
         }
-        other => panic!("{other:?}"),
+        let Message::AssignJudged { assignment, judgement } = message else { panic!("{message:?}") };
+        (assignment.step.0, assignment.skipped, Some(Judgement::clone(judgement)))
     };
     let all = heard.iter().map(step);
     all.map(|(step, skipped, judgement)| {

@@ -5,8 +5,9 @@ use fp_types::AttributeValue;
 
 /// The number that is asked for; 0 if it is none.
 pub(crate) fn value_of(request: &SteeringRequest) -> u64 {
-    match request.value {
-        AttributeValue::Integer(value) => u64::try_from(value).unwrap_or_default(),
-        _ => 0,
+    if let AttributeValue::Integer(value) = request.value {
+        u64::try_from(value).unwrap_or_default()
+    } else {
+        0
     }
 }

@@ -84,7 +84,9 @@ impl Condition {
     pub fn encode(&self) -> Vec<u8> {
         let (word, arguments) = match self {
             Self::Has { variable } => ("has", variable.clone()),
-            formula => (FORMULA, formula.to_string()),
+            #[rustfmt::skip]
+            Self::Compare { .. } | Self::Measured(_) | Self::Not(_) | Self::And(_) | Self::Or(_)
+            | Self::Rises(_) | Self::Hysteresis { .. } | Self::Held { .. } => (FORMULA, self.to_string()),
         };
         let mut bytes = vec![VERSION, word.len() as u8];
         bytes.extend_from_slice(word.as_bytes());
@@ -104,11 +106,13 @@ impl Condition {
             }
             FORMULA => {
                 let text = std::str::from_utf8(arguments).map_err(|_| ConditionRefusal::Malformed)?;
-                let condition = text.parse::<Self>().map_err(|error| match error {
-                    ParseConditionError::Word { word, .. } if word.len() <= LIMIT_WORD_BYTES => {
-                        ConditionRefusal::unknown(&word)
+                let condition = text.parse::<Self>().map_err(|error| {
+                    if let ParseConditionError::Word { word, .. } = error
+                        && word.len() <= LIMIT_WORD_BYTES
+                    {
+                        return ConditionRefusal::unknown(&word);
                     }
-                    _ => ConditionRefusal::Malformed,
+                    ConditionRefusal::Malformed
                 })?;
                 let is_canonical = condition.encode() == bytes;
                 is_canonical.then_some(condition).ok_or(ConditionRefusal::Malformed)

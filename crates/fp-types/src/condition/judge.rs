@@ -145,7 +145,7 @@ impl Judging<'_> {
                 let slot = self.slot(1);
                 let was = self.remembered(slot) != BLANK;
                 let now = self.truth(part);
-                self.keep(slot, &now, |now| u64::from(now));
+                self.keep(slot, &now, u64::from);
                 and_is(now, |now| now && !was)
             }
             Condition::Hysteresis { on, off } => self.hysteresis(on, off),

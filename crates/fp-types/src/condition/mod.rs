@@ -145,7 +145,9 @@ impl Condition {
         let own = match self {
             Self::Compare { quantity, .. } => Some(quantity.measure()),
             Self::Measured(measure) => Some(measure),
-            _ => None,
+            #[rustfmt::skip]
+            Self::Has { .. } | Self::Not(_) | Self::And(_) | Self::Or(_) | Self::Rises(_)
+            | Self::Hysteresis { .. } | Self::Held { .. } => None,
         };
         found.extend(own.filter(|own| !found.contains(own)));
         self.parts().into_iter().for_each(|part| part.note_measures(found));
@@ -172,7 +174,7 @@ impl Condition {
         let own = match self {
             Self::Rises(_) | Self::Hysteresis { .. } | Self::Held { .. } => true,
             Self::Compare { quantity, .. } => matches!(quantity, Quantity::ChangeOf(_)),
-            _ => false,
+            Self::Has { .. } | Self::Measured(_) | Self::Not(_) | Self::And(_) | Self::Or(_) => false,
         };
         own || self.parts().into_iter().any(Self::has_memory)
     }

@@ -271,7 +271,8 @@ impl<'t> Reading<'t> {
             Statistic::Count(..) => self.comparison().map(|(how, with)| Statistic::Count(how, with))?,
             Statistic::Any(..) => self.comparison().map(|(how, with)| Statistic::Any(how, with))?,
             Statistic::All(..) => self.comparison().map(|(how, with)| Statistic::All(how, with))?,
-            other => other,
+            #[rustfmt::skip]
+            Statistic::Minimum | Statistic::Maximum | Statistic::Sum | Statistic::Mean | Statistic::Variance => statistic,
         };
         self.close()?;
         let measure = Measure::of(statistic, variable);
@@ -299,13 +300,13 @@ impl<'t> Reading<'t> {
             let (text, at) = (self.text.to_owned(), self.number(at));
             ParseConditionError::Region { text, at, source }
         };
-        match inside.parse().map_err(fail)? {
-            SelectionExpression::Slices(slices) if !slices.is_empty() => {
-                self.at += inside.len();
-                Ok(slices)
-            }
-            _ => Err(self.expected("a slice for each dimension, as [0:64, :],")),
+        if let SelectionExpression::Slices(slices) = inside.parse().map_err(fail)?
+            && !slices.is_empty()
+        {
+            self.at += inside.len();
+            return Ok(slices);
         }
+        Err(self.expected("a slice for each dimension, as [0:64, :],"))
     }
 
     /// The name of a variable, which ends before one of these characters, or with its quotes.

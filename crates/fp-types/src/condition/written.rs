@@ -23,7 +23,9 @@ fn binding(condition: &Condition) -> u8 {
     match condition {
         Condition::Or(_) => 0,
         Condition::And(_) => 1,
-        _ => 2,
+        #[rustfmt::skip]
+        Condition::Has { .. } | Condition::Compare { .. } | Condition::Measured(_) | Condition::Not(_)
+        | Condition::Rises(_) | Condition::Hysteresis { .. } | Condition::Held { .. } => 2,
     }
 }
 

@@ -73,11 +73,10 @@ impl OpenStep {
     fn prepare(&mut self, wanted: &Wanted) -> Result<Option<(Inputs, Foreign)>, Failure> {
         let known = &wanted.known;
         let Some(inputs) = self.inputs_of(known)? else { return Ok(None) };
-        if known.measure.is_some() {
-            if inputs.together != Part::Placed && known.derivation.operations().len() > 1 {
-                let variable = known.derivation.inputs().concat();
-                return Err(Failure::RegionOfRows { variable });
-            }
+        let is_region = known.measure.is_some() && known.derivation.operations().len() > 1;
+        if is_region && inputs.together != Part::Placed {
+            let variable = known.derivation.inputs().concat();
+            return Err(Failure::RegionOfRows { variable });
         }
         let must_be_left = known.measure.is_none() && must_be_left(&known.derivation, inputs.together);
         if must_be_left || (wanted.may_be_left && known.is_better_left(&inputs.arrays, inputs.together)?) {
