@@ -42,7 +42,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-figures bench-forwarding bench-boxes bench-sinks test-sinks bench-python python test-python install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-figures bench-forwarding bench-boxes bench-watches bench-sinks test-sinks bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -76,6 +76,7 @@ help: ## this list
 	@printf 'make bench-staging a stream through a stager: speed of its disk, a slow subscriber, its memory\n'
 	@printf 'make bench-figures data sets into a stager by block, ranks and size, beside scp, rsync and ssh -L (installs sshd, rsync); FIGURES=--full for 5 GiB\n'
 	@printf 'make bench-boxes  an array in many small boxes, beside one box a rank\n'
+	@printf 'make bench-watches  subscribers with conditions: when they are told, what that costs, beside bounds\n'
 	@printf 'make test-sinks  flexpath tee: what it writes, read by others (installs libhdf5-dev and a Python environment)\n'
 	@printf 'make bench-sinks  streams into Zarr and HDF5, beside one process that writes the same array\n'
 	@printf 'make demo-rdma the demo, at its smallest, over RDMA in that machine (some ten minutes)\n'
@@ -192,6 +193,9 @@ bench-sinks: tools
 
 bench-boxes: tools
 	$(call step,an array in many boxes,scripts/bench/record.py boxes cargo bench -p flexpath --bench boxes)
+
+bench-watches: tools
+	$(call step,subscribers with conditions,scripts/bench/record.py watches cargo bench -p flexpath --bench watches)
 
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)

@@ -31,6 +31,7 @@ BENCHES = [
     ("staging", "A stream through a stager", "make bench-staging"),
     ("figures", "Data sets into a stager", "make bench-figures"),
     ("boxes", "An array in many boxes", "make bench-boxes"),
+    ("watches", "Subscribers with conditions", "make bench-watches"),
     ("sinks", "Streams into files", "make bench-sinks"),
     ("forwarding", "A stream from one network to another", "make bench-forwarding"),
 ]
