@@ -108,6 +108,16 @@ pub(crate) fn write_reals(dtype: Dtype, from: &[f64], bytes: &mut [u8]) {
     }
 }
 
+/// Elements of 8 bytes, if they lie where such numbers may.
+fn in_place(dtype: Dtype, bytes: &[u8]) -> Option<Strip<'_>> {
+    match kind(dtype) {
+        _ if dtype.size_bytes() != Some(8) || !is_real(dtype) => None,
+        Kind::Signed => bytemuck::try_cast_slice(bytes).ok().map(Strip::Signed),
+        Kind::Unsigned => bytemuck::try_cast_slice(bytes).ok().map(Strip::Unsigned),
+        Kind::Real => bytemuck::try_cast_slice(bytes).ok().map(Strip::Real),
+    }
+}
+
 /// Memory for one strip of any kind.
 struct Room {
     reals: [f64; STRIP],
@@ -120,8 +130,11 @@ impl Room {
         Self { reals: [0.0; STRIP], signed: [0; STRIP], unsigned: [0; STRIP] }
     }
 
-    /// Reads at most [`STRIP`] elements.
-    fn read(&mut self, dtype: Dtype, bytes: &[u8]) -> Strip<'_> {
+    /// Reads at most [`STRIP`] elements, where they do not lie as they are handed over.
+    fn read<'a>(&'a mut self, dtype: Dtype, bytes: &'a [u8]) -> Strip<'a> {
+        if let Some(strip) = in_place(dtype, bytes) {
+            return strip;
+        }
         let count = bytes.len() / dtype.size_bytes().unwrap_or(1);
         let Self { reals, signed, unsigned } = self;
         match dtype {
