@@ -266,10 +266,8 @@ impl Ledger {
     /// What is measured for the conditions of these subscriptions, each once.
     pub(crate) fn measures(&self, unjudged: &[SubscriptionId]) -> Vec<Arc<str>> {
         let known = unjudged.iter().filter_map(|id| self.subscriptions.get(id));
-        let mut measures: Vec<Arc<str>> = known.flat_map(|known| &known.measures).cloned().collect();
-        measures.sort_unstable();
-        measures.dedup();
-        measures
+        let measures: BTreeSet<&Arc<str>> = known.flat_map(|known| &known.measures).collect();
+        measures.into_iter().cloned().collect()
     }
 
     /// Begins the next step for these subscriptions.

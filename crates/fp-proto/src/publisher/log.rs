@@ -99,7 +99,8 @@ fn correct_kept(machine: &mut PublisherMachine, step: StepId, kept: &[Subscripti
     if whole {
         kept.iter().for_each(|&subscription| machine.ledger.hold(subscription, step));
     }
-    for subscription in surplus {
+    // From the last one: what is taken out of a list moves all behind it.
+    for subscription in surplus.into_iter().rev() {
         change::let_go_all(machine, subscription, &[step], false);
     }
 }
