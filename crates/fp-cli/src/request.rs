@@ -34,11 +34,13 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &RequestOptions) -> Result<()
             }
         }
     }
-    subscriber.close()?;
+    let closed = subscriber.close();
     if interrupt.is_requested() {
         return Ok(interrupt.finish()?);
     }
-    outcome
+    // Why it was not taken says more than how it was left.
+    outcome?;
+    Ok(closed?)
 }
 
 fn shown(value: &AttributeValue) -> String {

@@ -41,6 +41,8 @@ pub const LIMIT_RECENT_BYTES: usize = 8 << 20;
 pub const LIMIT_VALUES_BYTES: usize = 4096;
 /// Bytes of what is measured of one step for all conditions, on each edge of the publisher tree.
 pub const LIMIT_PARTS_BYTES: usize = 64 << 10;
+/// What a part of a measure counts there beside its texts and bytes.
+pub(crate) const PART_BYTES: usize = 16;
 /// Bytes of one answer to an observer.
 pub const LIMIT_STATUS_BYTES: usize = 256 << 10;
 /// Ranks that one answer to an observer has in full.

@@ -9,7 +9,7 @@ use std::fmt;
 
 /// Requests of a stream that may be under way at one time.
 pub const LIMIT_STEERING: usize = 16;
-/// Parameters that a publisher declares at most.
+/// Parameters that a refusal names at most.
 pub const LIMIT_PARAMETERS: usize = 256;
 /// Bytes of a text that is asked for, or of a reason.
 pub const LIMIT_STEERING_TEXT_BYTES: usize = 1024;

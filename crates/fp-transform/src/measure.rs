@@ -13,7 +13,7 @@ use crate::block::Array;
 use crate::derivation::{Content, Derivation, Partial};
 use crate::error::DeriveError;
 use crate::memory::Memory;
-use crate::numbers::{Kind, Scalar, kind};
+use crate::numbers::{Kind, Scalar, is_real, kind};
 use crate::operation::{Extreme, Located, Reduction, Statistic};
 
 /// More than what a part of any measure takes: a sum of squares in all its chunks, with the sum and the type.
@@ -122,7 +122,7 @@ impl Part {
 
     fn read(measure: &Measure, bytes: &[u8]) -> Option<Self> {
         let (&[dtype, ndims], body) = bytes.split_first_chunk::<2>()?;
-        let dtype = Dtype::try_from(dtype).ok()?;
+        let dtype = Dtype::try_from(dtype).ok().filter(|dtype| is_real(*dtype))?;
         let made = reduction(measure.statistic());
         if ndims == NO_SHAPE {
             let found = Gathered::Statistic(Statistic::read(made, dtype, body)?);
@@ -157,6 +157,7 @@ impl Part {
                 let shape = self.shape.unwrap_or_default();
                 Ok((Some(exact(number)), placed(measure, &shape, place)))
             }
+            Gathered::Statistic(statistic) if statistic.is_empty() => Ok((None, None)),
             Gathered::Statistic(statistic) => {
                 match statistic.finish(reduction(measure.statistic()), self.dtype) {
                     Ok(number) => Ok((Some(number_of(number, measure, self.dtype)), None)),
@@ -184,7 +185,11 @@ fn number_of(bytes: Vec<u8>, measure: &Measure, of: Dtype) -> MeasuredNumber {
         Made::Minimum | Made::Maximum => of,
     };
     let mut found = MeasuredNumber::Real(Real(f64::NAN));
-    crate::numbers::for_each_strip(of, &bytes, |strip| found = exact(strip.scalar(0)));
+    crate::numbers::for_each_strip(of, &bytes, |strip| {
+        if strip.len() > 0 {
+            found = exact(strip.scalar(0));
+        }
+    });
     found
 }
 
@@ -374,6 +379,27 @@ mod tests {
         for text in TEXTS {
             let len = part(text, &numbers, (0, ROWS)).len();
             assert!(len <= ExactMeasures.limit_part_bytes(&read(text)), "{text}: {len}");
+        }
+    }
+
+    /// Elements that are no numbers have no statistics, whatever a peer says.
+    #[test]
+    fn a_part_of_what_is_no_number_is_none() {
+        for dtype in [Dtype::C32, Dtype::C64, Dtype::String, Dtype::Bytes] {
+            let bytes = [&[dtype.as_u8(), NO_SHAPE, 1][..], &[0; 8]].concat();
+            assert!(ExactMeasures.finish("max(T)", &bytes).is_err(), "{dtype}");
+        }
+    }
+
+    #[test]
+    fn of_no_element_there_is_no_number() {
+        let shape = Shape::new([0]).unwrap();
+        let nothing = Array::new(Dtype::F64, shape, Vec::new()).unwrap();
+        for text in ["max(T)", "sum(T)", "mean(T)", "count(T > 1.0)", "any(T > 1.0)", "all(T > 1.0)"] {
+            for is_placed in [true, false] {
+                let part = measure(&read(text), &nothing, is_placed, &Memory::default()).expect(text);
+                assert_eq!(finished(text, &part), (None, None), "{text}");
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use crate::credentials::CredentialOptions;
   flexpath request heat conductivity=2
   flexpath request heat title='a warm day' --timeout 60
 
-A value is true, false, a whole number, a number, or else a text. All ranks of the simulation see it at the same step. The
+A value is true, false, a whole number, a number, or else a text; in double quotes it is a text in any case. All ranks of the simulation see it at the same step. The
 command ends when all have left that step. Exit status 1: it was refused, declined, or not answered in time.")]
 pub(crate) struct RequestOptions {
     /// The stream's name, as `flexpath ls` shows it
@@ -57,6 +57,9 @@ impl FromStr for Assignment {
         let value = match value {
             "true" => true.into(),
             "false" => false.into(),
+            value if value.len() > 1 && value.starts_with('"') && value.ends_with('"') => {
+                AttributeValue::Text(value[1..value.len() - 1].to_owned())
+            }
             value => match (value.parse::<i64>(), value.parse::<f64>()) {
                 (Ok(number), _) => number.into(),
                 (_, Ok(number)) => number.into(),
@@ -79,6 +82,7 @@ mod tests {
         assert_eq!(value(" level = -2.5 "), named((-2.5).into()));
         assert_eq!(value("level=true"), named(true.into()));
         assert_eq!(value("level=a=b"), named(AttributeValue::Text("a=b".to_owned())));
+        assert_eq!(value("level=\"2\""), named(AttributeValue::Text("2".to_owned())));
         assert_eq!([value("level"), value("=2")], [Err(ParseAssignmentError), Err(ParseAssignmentError)]);
     }
 }

@@ -15,7 +15,7 @@ use crate::credentials::CredentialOptions;
 #[command(after_help = "\
 Conditions: max(T) > 9, min, max, sum, mean, variance, count(T > 5) >= 10, any(T[0:64, :] > 9), all(T > 0), has(T),
 change(sum(T)) > 1, rises(CONDITION), hysteresis(ON, OFF), held(CONDITION, 3, 5), with and, or, not and brackets.
-A comparison with NaN does not hold.
+A comparison with NaN does not hold. A step that could not be judged is acted on too, and says why.
 
   flexpath watch heat 'rises(max(temperature) > 900)'
   flexpath watch heat 'any(temperature[0:64, :] > 900)' --then 'deliver temperature[0:4, 0:4]' --json

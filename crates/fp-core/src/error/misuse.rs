@@ -23,6 +23,12 @@ pub enum Misuse {
         /// The step.
         step: StepId,
     },
+    /// Who takes every step reads none while it waits for an answer, and the publisher would wait for it.
+    #[error(
+        "a subscriber that takes every step asks for nothing: while it waits for the answer, the simulation would wait for it; \
+         ask by a subscriber of its own, with DropOldest and no variables"
+    )]
+    RequestHoldsUp,
     /// Only rank 0 of a cohort asks the simulation for something.
     #[error("rank {rank} asks the simulation for something: only rank 0 of a cohort may")]
     NotLead {

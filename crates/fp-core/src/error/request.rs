@@ -50,7 +50,9 @@ pub enum RequestError {
         waited: Duration,
     },
     /// The stream ended, or its publisher was lost, before there was an answer: nobody knows whether it was taken.
-    #[error("stream {stream:?}, parameter {parameter:?}: the stream ended before there was an answer")]
+    #[error(
+        "stream {stream:?}, parameter {parameter:?}: the stream ended before there was an answer; it may have been taken"
+    )]
     Over {
         /// The stream.
         stream: String,

@@ -3,6 +3,7 @@
 use crate::error::misuse::Misuse;
 use crate::error::request::RequestError;
 use crate::session::subscriber::SubscriberSession;
+use crate::value::limit::after;
 use fp_proto::steering::SteeringOutcome;
 use fp_types::{AttributeValue, StepId};
 use std::time::{Duration, Instant};
@@ -15,10 +16,16 @@ impl SubscriberSession {
         value: AttributeValue,
         patience: Duration,
     ) -> Result<StepId, RequestError> {
+        if self.endpoint.is_forked() {
+            return Err(RequestError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
+        }
         let misuse = |source| RequestError::Misuse { stream: self.stream.clone(), source };
         let rank = self.options.link.cohort.rank();
         if !rank.is_lead() {
             return Err(misuse(Misuse::NotLead { rank }));
+        }
+        if !self.options.policy.may_drop() {
+            return Err(misuse(Misuse::RequestHoldsUp));
         }
         let asked = self.endpoint.drive(|state, now| {
             let id = state.machine.steer(now, parameter, value)?;
@@ -27,7 +34,7 @@ impl SubscriberSession {
         });
         let (id, attachment) = asked.map_err(|error| misuse(Misuse::Command(error)))?;
         let started = Instant::now();
-        let answer = self.endpoint.wait(started + patience, |state, _| {
+        let answer = self.endpoint.wait(after(started, patience), |state, _| {
             if let Some(outcome) = state.role.steering.get_mut(&id).and_then(Option::take) {
                 return Ok(Some(outcome));
             }

@@ -93,7 +93,7 @@ pub struct Subscriber {
 impl Subscriber {
     /// Asks the simulation for a value of a parameter that it declared ([`PublisherOptions::with_parameter`]), and waits for
     /// the answer. All its ranks see it at the same step, and the answer comes when all have left that one: it is the step.
-    /// Only rank 0 of a cohort may ask.
+    /// Only rank 0 of a cohort may ask, and only under a policy that may drop steps: none is read while it waits.
     ///
     /// [`PublisherOptions::with_parameter`]: crate::PublisherOptions::with_parameter
     ///

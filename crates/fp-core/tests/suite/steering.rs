@@ -132,6 +132,17 @@ fn what_the_simulation_does_not_take_is_refused() {
     assert!(matches!(subscriber.request("melts", long.as_str(), PATIENCE), Err(RequestError::Misuse { .. })));
 }
 
+/// Whoever takes every step would have the simulation wait for it while it waits for the answer.
+#[test]
+fn who_takes_every_step_asks_by_another() {
+    let place = Place::new();
+    let _publisher =
+        Publisher::open(STREAM, parameters(place.publisher_options())).expect("the stream opens");
+    let mut subscriber = Subscriber::open(STREAM, place.over(TransportKind::Shm)).expect("attached");
+    let refused = subscriber.request(CONDUCTIVITY, 1.0, Duration::MAX).expect_err("refused").to_string();
+    assert!(refused.contains("ask by a subscriber of its own"), "{refused}");
+}
+
 /// A simulation that begins no step answers nothing, and says nothing when it ends.
 #[test]
 fn every_wait_for_an_answer_ends() {

@@ -296,7 +296,8 @@ fn the_installation_is_stripped_and_exports_what_the_list_says() {
     assert_eq!(names, include_str!("../symbols.txt").lines().collect::<Vec<_>>());
     assert!(!told_by("objdump", &["-h"], &library).contains(".debug_info"));
     let len_bytes = std::fs::metadata(&library).expect("it is there").len();
-    assert!(len_bytes < 16 << 20, "{len_bytes} bytes");
+    // Ten megabytes are code; the names of functions stay, for a backtrace.
+    assert!(len_bytes < 18 << 20, "{len_bytes} bytes");
     let kept = told_by("nm", &["--defined-only"], &LIBRARY.prefix().join("lib/libflexpath.a"));
     assert!(kept.lines().any(|line| line.ends_with(" T flexpath_publisher_open")));
 }

@@ -1,5 +1,6 @@
 //! What a rank, and then a subtree, says of a step on its way up the publisher tree.
 
+use crate::bounds::PART_BYTES;
 use fp_types::{Dtype, PutChanges, Rank, SubscriptionId, Unmeasured};
 use serde::{Deserialize, Serialize};
 
@@ -30,10 +31,10 @@ pub struct MeasurePart {
 }
 
 impl MeasurePart {
-    /// The bytes that it takes, but for a few.
+    /// The bytes that it takes, or a few more.
     pub(crate) fn len_bytes(&self) -> usize {
         let reason = self.unmeasured.as_ref().map_or(0, |unmeasured| unmeasured.reason.len());
-        self.measure.len() + self.part.len() + reason
+        PART_BYTES + self.measure.len() + self.part.len() + reason
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which steps a subscription is about, where it says a condition (`docs/protocol.md`, section 7).
 
 use super::lead::{Lead, Served};
-use crate::bounds::LIMIT_PARTS_BYTES;
+use crate::bounds::{LIMIT_PARTS_BYTES, PART_BYTES};
 use crate::config::SubscriptionSpec;
 use crate::message::MeasurePart;
 use crate::publisher::PublisherMachine;
@@ -25,6 +25,11 @@ impl Numbers {
         };
         Self(parts.into_iter().map(finish).collect())
     }
+
+    /// What was found of a measure; of all of them the same where they were too many to tell.
+    fn get(&self, measure: &str) -> Option<&Found> {
+        self.0.get("").or_else(|| self.0.get(measure))
+    }
 }
 
 /// What is found for a subscription of a step that is decided. What is not empty is told.
@@ -38,7 +43,7 @@ pub(crate) fn judge(
     let Some(condition) = machine.served(subscription).and_then(|served| served.condition.as_mut()) else {
         return (Verdict::Met, Judgement::default());
     };
-    let (verdict, judgement) = condition.judge(table, |measure| numbers.0.get(measure));
+    let (verdict, judgement) = condition.judge(table, |measure| numbers.get(measure));
     (if ignored { Verdict::Met } else { verdict }, judgement)
 }
 
@@ -47,7 +52,12 @@ pub(crate) fn judge(
 pub(crate) fn judge_unmeasured(served: &Served, table: &StepTable) -> (Verdict, Judgement) {
     let Some(condition) = &served.condition else { return (Verdict::Met, Judgement::default()) };
     let reason = "not every rank knew the condition when the step began".to_owned();
-    let unmeasured: Found = Err(Unmeasured::new(Rank::LEAD, reason));
+    let unmeasured = Unmeasured::new(Rank::LEAD, reason);
+    if condition.condition().has_memory() {
+        // What it would remember of the steps before is not known.
+        return (Verdict::Unjudged, Judgement { unjudged: Some(unmeasured), measured: Vec::new() });
+    }
+    let unmeasured: Found = Err(unmeasured);
     condition.clone().judge(table, |_| Some(&unmeasured))
 }
 
@@ -69,7 +79,8 @@ pub(crate) fn check(machine: &PublisherMachine, spec: &SubscriptionSpec) -> Resu
     let limits = |condition: &Condition| {
         let limit = |measure: &fp_types::Measure| {
             let name = measure.to_string();
-            let len_bytes = name.len() + measures.limit_part_bytes(measure).max(LIMIT_REASON_BYTES);
+            let part_bytes = measures.limit_part_bytes(measure).max(LIMIT_REASON_BYTES);
+            let len_bytes = PART_BYTES + name.len() + part_bytes;
             (name, len_bytes)
         };
         condition.measures().into_iter().map(limit).collect::<BTreeMap<_, _>>()
@@ -86,5 +97,26 @@ pub(crate) fn check(machine: &PublisherMachine, spec: &SubscriptionSpec) -> Resu
             let (len_bytes, limit_bytes) = (len_bytes as u64, LIMIT_PARTS_BYTES as u64);
             Err(ConditionRefusal::TooManyMeasures { len_bytes, limit_bytes })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_types::NoMeasures;
+
+    /// Numbers of some subtrees are none of the whole.
+    #[test]
+    fn what_was_cut_on_the_way_was_not_measured() {
+        let unmeasured = |measure: &str, reason: &str| MeasurePart {
+            measure: measure.to_owned(),
+            part: Vec::new(),
+            unmeasured: Some(Unmeasured::new(Rank(1), reason.to_owned())),
+        };
+        let numbers = Numbers::of(vec![unmeasured("", "cut"), unmeasured("max(T)", "own")], &NoMeasures);
+        let reason = |measure| {
+            numbers.get(measure).and_then(|found| found.as_ref().err()).map(|why| why.reason.as_str())
+        };
+        assert_eq!([reason("max(T)"), reason("min(T)")], [Some("cut"), Some("cut")]);
     }
 }

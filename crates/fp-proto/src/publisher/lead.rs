@@ -135,6 +135,7 @@ impl Decided {
     /// This subscription has it no more.
     pub(crate) fn unhold(&mut self, subscription: SubscriptionId) {
         few::take_out(&mut self.holders, &subscription);
+        self.judgements.retain(|(id, _)| *id != subscription);
     }
 }
 

@@ -6,6 +6,7 @@
 
 use super::PublisherMachine;
 use super::ledger::Stage;
+use crate::bounds::LIMIT_PARTS_BYTES;
 use crate::config::CohortConfig;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::fragment;
@@ -270,7 +271,7 @@ fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyR
         loss::lost_from_below(machine, rank, LossReason::TooManyBlocks { blocks, len_bytes, limit_bytes });
     } else {
         let again = say_again(machine, &mut report);
-        let parts = std::mem::take(&mut report.parts);
+        let parts = bounded(std::mem::take(&mut report.parts));
         let report = Box::new(report);
         let message = match parts.is_empty() {
             true => Message::Ready { step, again, report },
@@ -278,6 +279,18 @@ fn report_above(machine: &mut PublisherMachine, step: StepId, mut report: ReadyR
         };
         machine.cohort.tell_parent(&mut machine.wire, message);
     }
+}
+
+/// Where subscriptions go and others come, ranks may measure for both in one step. What is more than ranks tell one another
+/// is told as not measured at all: a part without a name stands for all of them.
+fn bounded(parts: Vec<MeasurePart>) -> Vec<MeasurePart> {
+    if parts.iter().map(MeasurePart::len_bytes).sum::<usize>() <= LIMIT_PARTS_BYTES {
+        return parts;
+    }
+    let reason =
+        "subscriptions that went and that came have more measured than ranks tell one another".to_owned();
+    let unmeasured = Some(Unmeasured::new(Rank::LEAD, reason));
+    vec![MeasurePart { measure: String::new(), part: Vec::new(), unmeasured }]
 }
 
 /// What the parent was told lately is said by its number. What it was not told is remembered.
@@ -344,5 +357,20 @@ pub(crate) fn late(machine: &mut PublisherMachine, step: StepId, rank: Rank) {
         log::append(machine, Decision::Lagging { step, rank });
     } else {
         machine.cohort.tell_parent(&mut machine.wire, Message::Late { step, rank });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_ranks_tell_one_another_is_told_as_not_measured() {
+        let part =
+            |len: usize| MeasurePart { measure: "max(T)".to_owned(), part: vec![0; len], unmeasured: None };
+        assert_eq!(bounded(vec![part(9)]), [part(9)]);
+        let cut = bounded(vec![part(LIMIT_PARTS_BYTES / 2), part(LIMIT_PARTS_BYTES / 2)]);
+        let [MeasurePart { measure, unmeasured: Some(_), .. }] = &cut[..] else { panic!("{cut:?}") };
+        assert_eq!(measure, "");
     }
 }

@@ -2,10 +2,13 @@
 //! rank answers the first one with a step that nobody can have begun when the second one comes.
 
 use super::{Phase, PublisherMachine};
+use crate::bounds::LIMIT_NAME_BYTES;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::publisher::log;
-use crate::steering::{LIMIT_STEERING, SteeringOutcome, SteeringRefusal, SteeringRequest, cut};
+use crate::steering::{
+    LIMIT_PARAMETERS, LIMIT_STEERING, SteeringOutcome, SteeringRefusal, SteeringRequest, cut,
+};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{AttributeValue, Rank, StepId};
@@ -80,7 +83,9 @@ fn admit(
     }
     let parameters = &machine.config.parameters;
     let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
-        let known = parameters.iter().map(|parameter| parameter.name.clone()).collect();
+        let can_be_asked = |name: &&String| name.len() <= LIMIT_NAME_BYTES;
+        let known = parameters.iter().map(|parameter| &parameter.name).filter(can_be_asked);
+        let known = known.take(LIMIT_PARAMETERS).cloned().collect();
         return Err(SteeringRefusal::Unknown { known });
     };
     let takes = || SteeringRefusal::Value { takes: parameter.kind.to_string() };

@@ -117,6 +117,17 @@ impl Statistic {
         }
     }
 
+    /// Whether it has seen no element.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Extreme { found, .. } => found.is_none(),
+            Self::Sum { count, .. } | Self::Squares { count, .. } | Self::Compared { count, .. } => {
+                *count == 0
+            }
+            Self::Histogram(_) => false,
+        }
+    }
+
     /// The bytes of the result, for elements of type `of`.
     pub(crate) fn finish(&self, reduction: Reduction, of: Dtype) -> Result<Vec<u8>, DeriveError> {
         let empty = || DeriveError::Empty { operation: super::Operation::Reduce(reduction).to_string() };

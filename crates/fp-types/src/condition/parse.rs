@@ -4,7 +4,8 @@ use std::str::FromStr;
 
 use super::parse_error::ParseConditionError;
 use super::{
-    Comparison, Condition, LIMIT_DEPTH, LIMIT_HELD_STEPS, LIMIT_MEASURES, Measure, Quantity, Statistic,
+    Comparison, Condition, LIMIT_CONDITION_BYTES, LIMIT_DEPTH, LIMIT_HELD_STEPS, LIMIT_MEASURES, Measure,
+    Quantity, Statistic,
 };
 use crate::attribute::Real;
 use crate::name::{NameError, validate_name};
@@ -32,6 +33,10 @@ impl FromStr for Condition {
             let (text, what) = (text.to_owned(), "different measures");
             return Err(ParseConditionError::TooLarge { text, what, limit: LIMIT_MEASURES });
         }
+        if condition.to_string().len() > LIMIT_TEXT_BYTES {
+            let (text, what) = (text.to_owned(), "bytes");
+            return Err(ParseConditionError::TooLarge { text, what, limit: LIMIT_TEXT_BYTES });
+        }
         Ok(condition)
     }
 }
@@ -55,6 +60,8 @@ const SIGNS: [(&str, Comparison); 4] = [
     (">", Comparison::Above),
     ("<", Comparison::Below),
 ];
+/// Bytes of the longest text: with the word before it, what may travel.
+const LIMIT_TEXT_BYTES: usize = LIMIT_CONDITION_BYTES - 64;
 /// What is expected where two numbers or elements are compared.
 const SIGN: &str = "one of >, >=, <, <=";
 
@@ -465,6 +472,9 @@ mod tests {
         let deep = format!("{}has(a){}", "(".repeat(40), ")".repeat(40));
         assert!(matches!(read(&deep), Err(ParseConditionError::TooLarge { limit: LIMIT_DEPTH, .. })));
         assert!(matches!(read(&"not ".repeat(40)), Err(ParseConditionError::TooLarge { .. })));
+        let long = format!("has({})", "a".repeat(255));
+        let long = vec![long; 20].join(" or ");
+        assert!(matches!(read(&long), Err(ParseConditionError::TooLarge { what: "bytes", .. })));
         let many =
             |count: usize| (0..count).map(|at| format!("max(v{at}) > 1")).collect::<Vec<_>>().join(" or ");
         assert!(read(&many(LIMIT_MEASURES)).is_ok());

@@ -47,6 +47,8 @@ pub(crate) struct Input {
 /// What is derived of one step, and from what.
 pub(crate) struct StepDerivations {
     pub(crate) asked: BTreeMap<String, Wanted>,
+    /// What is not measured, as too much of what is asked for ran too long.
+    pub(crate) refused: Vec<Arc<str>>,
     /// Modules that came with what is asked for.
     pub(crate) offers: Offers,
     pub(crate) inputs: BTreeMap<String, Vec<Input>>,
@@ -77,7 +79,12 @@ impl StepDerivations {
             wanted.may_be_left |= leave;
             wanted.is_wanted |= !leave;
         }
-        for known in measures.iter().filter_map(|name| shared.deriver.measure(name)) {
+        let mut refused = Vec::new();
+        for name in measures {
+            let Some(known) = shared.deriver.measure(name) else {
+                refused.push(name.clone());
+                continue;
+            };
             let variable = known.variable.clone();
             let wanted = Wanted { known, count: 1, may_be_left: false, is_wanted: true };
             asked.insert(variable, wanted);
@@ -92,7 +99,7 @@ impl StepDerivations {
                 .keep_at_most(room.idle_bytes().min(shared.options.limit_bytes / KEPT_PARTS));
         }
         let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
-        Some(Box::new(Self { asked, offers, inputs, left: BTreeSet::new(), scratch }))
+        Some(Box::new(Self { asked, refused, offers, inputs, left: BTreeSet::new(), scratch }))
     }
 
     /// What the results of all are called.

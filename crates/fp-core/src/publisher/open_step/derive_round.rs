@@ -45,6 +45,8 @@ impl OpenStep {
     /// Derives what was asked for, as far as there is time and room. What is not derived is told in the step, to those
     /// who asked for it.
     pub(crate) fn derive(&mut self) {
+        let refused = self.deriving.as_mut().map(|deriving| std::mem::take(&mut deriving.refused));
+        refused.into_iter().flatten().for_each(|measure| self.note_unmeasured(&measure, &Failure::Refused));
         let asked = self.deriving.as_mut().map(|deriving| std::mem::take(&mut deriving.asked));
         let asked = asked.unwrap_or_default();
         if asked.is_empty() {
@@ -238,8 +240,11 @@ impl OpenStep {
     /// Something is not measured: who judges by it is told why.
     fn note_unmeasured(&mut self, measure: &str, failure: &Failure) {
         let reason = failure.to_string();
-        tracing::warn!(measure, step = %self.step, reason, "not measured");
-        let counters = &self.shared.counters;
+        let (counters, step) = (&self.shared.counters, self.step);
+        match failure.is_out_of_time() {
+            true => tracing::debug!(measure, %step, reason, "not measured"),
+            false => tracing::warn!(measure, %step, reason, "not measured"),
+        }
         Counters::add(
             if failure.is_out_of_time() { &counters.cut_derivations } else { &counters.failed_derivations },
             1,
