@@ -22,6 +22,9 @@ pub mod policies {}
 #[doc = include_str!("../docs/rendezvous.md")]
 pub mod rendezvous {}
 
+#[doc = include_str!("../docs/steering.md")]
+pub mod steering {}
+
 #[doc = include_str!("../docs/transforms.md")]
 pub mod transforms {}
 
@@ -30,6 +33,9 @@ pub mod transports {}
 
 #[doc = include_str!("../docs/types.md")]
 pub mod types {}
+
+#[doc = include_str!("../docs/watches.md")]
+pub mod watches {}
 
 #[doc = include_str!("../docs/workers.md")]
 pub mod workers {}
