@@ -168,7 +168,7 @@ def test_steps_that_are_used_wrongly(run_program, stream, source, error):
         ),
         ("flexpath.subscribe(name, derive={'s': 'v | twist'})", 'character 5 of "v | twist": "twist" is no operation'),
         ("flexpath.subscribe(name, derive={'s': ('v | max', 'left')})", 'there is no side "left"'),
-        ("flexpath.subscribe(name, when='has(x')", '"has(x", character 6: a condition is a word with brackets'),
+        ("flexpath.subscribe(name, when='has(x')", '"has(x", character 6: a closing bracket is expected here'),
         ("flexpath.publish(name, transports='pigeon')", "`pigeon` is no transport: a list of inproc, shm"),
         ("flexpath.publish('a/b')", "Misuse: stream name: the name \"a/b\" contains '/'"),
         ("flexpath.publish('')", "Misuse: stream name: a name is empty"),
