@@ -16,10 +16,10 @@ impl SubscriberSession {
         value: AttributeValue,
         patience: Duration,
     ) -> Result<StepId, RequestError> {
-        if self.endpoint.is_forked() {
-            return Err(RequestError::Misuse { stream: self.stream.clone(), source: Misuse::Forked });
-        }
         let misuse = |source| RequestError::Misuse { stream: self.stream.clone(), source };
+        if self.endpoint.is_forked() {
+            return Err(misuse(Misuse::Forked));
+        }
         let rank = self.options.link.cohort.rank();
         if !rank.is_lead() {
             return Err(misuse(Misuse::NotLead { rank }));
