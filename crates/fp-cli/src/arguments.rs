@@ -23,7 +23,7 @@ pub(crate) use action::Action;
 pub(crate) use check::{Asked, CheckOptions};
 pub(crate) use crossing::{ForwardOptions, GateOptions};
 pub(crate) use per_host::StagingRanks;
-pub(crate) use request::RequestOptions;
+pub(crate) use request::{Assignment, RequestOptions};
 pub(crate) use stage::StageOptions;
 pub(crate) use target::Target;
 pub(crate) use tee::TeeOptions;

@@ -3,9 +3,9 @@
 use std::io::Write as _;
 
 use fp_core::rendezvous::Rendezvous;
-use fp_core::{AttributeValue, Interrupt as Asked, QueuePolicy, Real, SubscriberOptions};
+use fp_core::{Interrupt as Asked, QueuePolicy, SubscriberOptions};
 
-use crate::arguments::RequestOptions;
+use crate::arguments::{Assignment, RequestOptions};
 use crate::describe::open;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
@@ -23,9 +23,13 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &RequestOptions) -> Result<()
     let mut subscriber = open(&options.stream, asked, &credentials, rendezvous)?;
     let mut outcome = Ok(());
     for assignment in &options.assignments {
-        match subscriber.request(&assignment.parameter, assignment.value.clone(), options.timeout) {
+        let Assignment { parameter, value } = assignment;
+        let asked = match options.now {
+            true => subscriber.request_now(parameter, value.clone(), options.timeout),
+            false => subscriber.request(parameter, value.clone(), options.timeout),
+        };
+        match asked {
             Ok(step) => {
-                let (parameter, value) = (&assignment.parameter, shown(&assignment.value));
                 writeln!(std::io::stdout(), "{parameter} = {value}: applied at step {step}")?;
             }
             Err(error) => {
@@ -41,17 +45,4 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &RequestOptions) -> Result<()
     // Why it was not taken says more than how it was left.
     outcome?;
     Ok(closed?)
-}
-
-fn shown(value: &AttributeValue) -> String {
-    match value {
-        AttributeValue::Bool(value) => value.to_string(),
-        AttributeValue::Integer(value) => value.to_string(),
-        AttributeValue::Unsigned(value) => value.to_string(),
-        AttributeValue::Real(Real(value)) => format!("{value:?}"),
-        AttributeValue::Text(value) => format!("{value:?}"),
-        #[rustfmt::skip]
-        AttributeValue::Bytes(_) | AttributeValue::Integers(_) | AttributeValue::Reals(_)
-        | AttributeValue::Texts(_) => format!("{value:?}"),
-    }
 }

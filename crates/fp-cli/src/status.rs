@@ -100,6 +100,10 @@ fn waited_for(on: &WaitOn) -> String {
             format!("{} to release {steps} steps before it closes", who(subscription, label))
         }
         WaitOn::Others => "other ranks to close".to_owned(),
+        WaitOn::Pause { by } => format!("`resume`, or the end of the pause that {by:?} asked for"),
+        WaitOn::Request { parameter, by } => {
+            format!("all ranks to agree at which step they see that {by:?} asks for {parameter:?}")
+        }
     }
 }
 

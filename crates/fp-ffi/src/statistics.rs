@@ -13,7 +13,7 @@ macro_rules! named {
 /// What publishers and subscribers count.
 pub(crate) fn all_of(counted: &Statistics) -> Counted {
     named! {
-        counted; steps, skipped_steps, begin_opening_ns, begin_skew_ns, begin_subscription_ns, sync_ns,
+        counted; steps, skipped_steps, begin_opening_ns, begin_skew_ns, begin_subscription_ns, begin_paused_ns, sync_ns,
         next_step_ns, resolve_ns, fetch_ns, payload_bytes, put_copied_bytes, shared_copied_bytes, gathered_bytes,
         get_copied_bytes, stored_read_bytes, received_bytes, staged_bytes, sent_bytes, enciphered_bytes, deciphered_bytes,
         registrations, views, requests, resolves, data_links, types, conversions, handled_records, derivations,

@@ -83,6 +83,18 @@ pub enum BeginWait {
         /// Bytes live on this rank.
         live_bytes: u64,
     },
+    /// Somebody paused the simulation.
+    Paused {
+        /// Who: the label of the subscriber.
+        by: String,
+    },
+    /// The ranks agree at which step they see a request that is urgent.
+    Request {
+        /// The parameter.
+        parameter: String,
+        /// Who asks.
+        by: String,
+    },
 }
 
 /// Why a command is refused.

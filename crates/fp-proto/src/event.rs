@@ -6,7 +6,7 @@ use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
-use crate::steering::SteeringOutcome;
+use crate::steering::{SteeringOutcome, SteeringRequest};
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 
 /// Something happened on a stream.
@@ -108,6 +108,13 @@ pub enum Event {
     Reselected {
         /// The first step under it.
         first: StepId,
+    },
+    /// A request of a subscriber to the simulation is answered, or refused (publisher's lead).
+    RequestAnswered {
+        /// What was asked for, and by whom.
+        request: Box<SteeringRequest>,
+        /// What became of it.
+        outcome: SteeringOutcome,
     },
     /// What became of a request to the simulation (subscriber's lead).
     Steered {

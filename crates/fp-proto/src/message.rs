@@ -17,7 +17,7 @@ use crate::few;
 use crate::few::Few;
 use crate::outcome::{EndReason, LossReason, RefusalReason};
 use crate::status::report::{StatusRefusal, StatusReport, StatusScope};
-use crate::steering::{SteeringOutcome, SteeringRequest};
+use crate::steering::{SteeringOutcome, SteeringRequest, Urgency};
 use fp_types::{AttributeValue, Epoch, Judgement, Rank, Selection, StepId, SubscriptionId, TableId};
 use serde::{Deserialize, Serialize};
 
@@ -477,6 +477,8 @@ pub enum Message {
         name: String,
         /// Its value.
         value: AttributeValue,
+        /// How soon.
+        urgency: Urgency,
     },
     /// The answer, when all publisher ranks have left the step at which they saw it, or at once if none will.
     Steered {

@@ -96,6 +96,10 @@ pub enum Mutation {
     PartOfOlderStep,
     /// A rank answers that it can see a request at its next step.
     SteeredAtNext,
+    /// A rank begins its next step before it knows when an urgent request is seen.
+    NowNotAwaited,
+    /// A rank says that it is paused, and goes on.
+    PauseForgotten,
     /// What a rank below declined counts as taken.
     DeclineForgotten,
     /// A request is answered before all ranks below have seen it.
@@ -135,7 +139,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 60] = [
+    pub const ALL: [Self; 62] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -182,6 +186,8 @@ impl Mutation {
         Self::PartMergedTwice,
         Self::PartOfOlderStep,
         Self::SteeredAtNext,
+        Self::NowNotAwaited,
+        Self::PauseForgotten,
         Self::DeclineForgotten,
         Self::AnsweredBeforeChildren,
         Self::IndifferentIsSkipped,

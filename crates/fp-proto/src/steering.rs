@@ -6,6 +6,7 @@ use crate::bounds::LIMIT_NAME_BYTES;
 use fp_types::{AttributeValue, Rank, Real, StepId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// Requests of a stream that may be under way at one time.
 pub const LIMIT_STEERING: usize = 16;
@@ -35,6 +36,15 @@ pub enum ParameterKind {
     Bool,
     /// A text of at most 1,024 bytes.
     Text,
+    /// No value: it is only asked for, such as *checkpoint*. It travels as `true`.
+    Signal,
+    /// All ranks stop before one step. The value is for how many seconds at most, or `true` for the longest time.
+    Pause {
+        /// The longest.
+        longest: Duration,
+    },
+    /// All ranks that are paused go on at once. No value, as of a signal.
+    Resume,
 }
 
 /// What a simulation lets be asked for.
@@ -55,6 +65,14 @@ impl fmt::Display for ParameterKind {
             Self::Integer { least, greatest } => write!(f, "a whole number from {least} to {greatest}"),
             Self::Bool => f.write_str("true or false"),
             Self::Text => write!(f, "a text of at most {LIMIT_STEERING_TEXT_BYTES} bytes"),
+            Self::Signal | Self::Resume => f.write_str("no value"),
+            Self::Pause { longest } => {
+                write!(
+                    f,
+                    "a number of seconds, more than 0 and at most {:?}, or no value",
+                    longest.as_secs_f64()
+                )
+            }
         }
     }
 }
@@ -87,9 +105,53 @@ impl ParameterKind {
             (Self::Text, AttributeValue::Text(text)) => {
                 (text.len() <= LIMIT_STEERING_TEXT_BYTES).then_some(value)
             }
-            (Self::Integer { .. } | Self::Bool | Self::Text, _) => None,
+            (Self::Signal | Self::Resume, AttributeValue::Bool(true)) => Some(value),
+            (Self::Pause { longest }, AttributeValue::Bool(true)) => {
+                Some(AttributeValue::Real(Real(longest.as_secs_f64())))
+            }
+            (Self::Pause { longest }, _) => {
+                let seconds = number.filter(|seconds| *seconds > 0.0 && *seconds <= longest.as_secs_f64())?;
+                Some(AttributeValue::Real(Real(seconds)))
+            }
+            (Self::Integer { .. } | Self::Bool | Self::Text | Self::Signal | Self::Resume, _) => None,
         }
     }
+
+    /// What a request for a value that it takes does.
+    pub(crate) fn effect(&self, value: &AttributeValue) -> SteeringEffect {
+        match (self, value) {
+            (Self::Pause { longest }, AttributeValue::Real(Real(seconds))) => {
+                SteeringEffect::Pause { at_most: Duration::try_from_secs_f64(*seconds).unwrap_or(*longest) }
+            }
+            (Self::Resume, _) => SteeringEffect::Resume,
+            _ => SteeringEffect::Value,
+        }
+    }
+}
+
+/// What a request does on each rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SteeringEffect {
+    /// The application sees it when it begins the step.
+    Value,
+    /// The step does not begin for so long, or until somebody has them go on.
+    Pause {
+        /// How long at most, on each rank's own clock.
+        #[serde(with = "crate::millis")]
+        at_most: Duration,
+    },
+    /// Pauses end, and those that were asked for before are void.
+    Resume,
+}
+
+/// How soon the simulation shall see a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Urgency {
+    /// At a step that no rank can have begun by then; no rank waits for the agreement.
+    #[default]
+    Ahead,
+    /// At the next step that no rank has begun. Ranks do not begin it before they know.
+    Now,
 }
 
 /// What is asked of a simulation. All ranks see it at the same step.
@@ -101,6 +163,10 @@ pub struct SteeringRequest {
     pub value: AttributeValue,
     /// Who asks: the label of the subscriber.
     pub by: String,
+    /// What it does.
+    pub effect: SteeringEffect,
+    /// How soon.
+    pub urgency: Urgency,
 }
 
 /// Why a request never reaches the simulation.

@@ -100,6 +100,12 @@ transitions! {
     SteeringPrepared = "steering.prepared",
     /// The step of a request is known on a rank.
     SteeringStarted = "steering.started",
+    /// A rank came to a step before which it is paused.
+    SteeringPaused = "steering.paused",
+    /// A rank that was paused, or was to be, goes on.
+    SteeringResumed = "steering.resumed",
+    /// The next step waits for the agreement on an urgent request.
+    BeginWaitsForRequest = "step.waits.request",
     /// All ranks have answered a request.
     SteeringAnswered = "steering.answered",
     /// A request was refused.

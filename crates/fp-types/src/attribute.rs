@@ -1,5 +1,6 @@
 //! Facts about streams and variables, and what stands for a field that is not there.
 
+use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,23 @@ pub enum AttributeValue {
     Reals(Vec<Real>),
     /// Several texts, such as the names of an enumeration.
     Texts(Vec<String>),
+}
+
+/// As a person writes it: a text in quotes, several in brackets, and of bytes only how many.
+impl fmt::Display for AttributeValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bool(value) => value.fmt(f),
+            Self::Integer(number) => number.fmt(f),
+            Self::Unsigned(number) => number.fmt(f),
+            Self::Real(Real(number)) => write!(f, "{number:?}"),
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Bytes(bytes) => write!(f, "{} bytes", bytes.len()),
+            Self::Integers(numbers) => write!(f, "{numbers:?}"),
+            Self::Reals(numbers) => f.debug_list().entries(numbers.iter().map(|number| number.0)).finish(),
+            Self::Texts(texts) => write!(f, "{texts:?}"),
+        }
+    }
 }
 
 /// A real number. It is equal to another if all its bits are, so schemas with a NaN in them equal themselves.
@@ -88,6 +106,16 @@ impl From<Vec<f64>> for AttributeValue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_shown_as_they_are_written() {
+        let shown = |value: AttributeValue| value.to_string();
+        assert_eq!(shown(true.into()), "true");
+        assert_eq!((shown((-3).into()), shown(2.0.into())), ("-3".to_owned(), "2.0".to_owned()));
+        assert_eq!(shown("a \"b\"".into()), "\"a \\\"b\\\"\"");
+        assert_eq!(shown(vec![1.0, 2.5].into()), "[1.0, 2.5]");
+        assert_eq!(shown(vec![0_u8; 3].into()), "3 bytes");
+    }
 
     #[test]
     fn numbers_that_are_none_equal_themselves() {

@@ -14,15 +14,23 @@ use crate::credentials::CredentialOptions;
 #[command(after_help = "\
   flexpath request heat conductivity=2
   flexpath request heat title='a warm day' --timeout 60
+  flexpath request heat checkpoint
+  flexpath request heat pause=30 --now
+  flexpath request heat resume
 
-A value is true, false, a whole number, a number, or else a text; in double quotes it is a text in any case. All ranks of the simulation see it at the same step. The
-command ends when all have left that step. Exit status 1: it was refused, declined, or not answered in time.")]
+A value is true, false, a whole number, a number, or else a text; in double quotes it is a text in any case. What takes no
+value is named alone. All ranks of the simulation see it at the same step, and the command ends when all have left that one.
+`pause` stops all ranks before the same step, for so many seconds or until `resume`, if the simulation allows it; the command
+ends when they stand. Exit status 1: it was refused, declined, or not answered in time.")]
 pub(crate) struct RequestOptions {
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,
     /// What is asked for: one parameter after another
-    #[arg(required = true, value_name = "PARAMETER=VALUE")]
+    #[arg(required = true, value_name = "PARAMETER[=VALUE]")]
     pub(crate) assignments: Vec<Assignment>,
+    /// Have the ranks wait for one another, so that they see it at the next step that none has begun
+    #[arg(long)]
+    pub(crate) now: bool,
     /// How long to wait for the stream, and for each answer
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
@@ -42,14 +50,15 @@ pub(crate) struct Assignment {
 
 /// Why a text asks for nothing.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a request is written PARAMETER=VALUE, as conductivity=2")]
+#[error("a request is written PARAMETER=VALUE, as conductivity=2, or PARAMETER alone, as checkpoint")]
 pub(crate) struct ParseAssignmentError;
 
 impl FromStr for Assignment {
     type Err = ParseAssignmentError;
 
     fn from_str(text: &str) -> Result<Self, ParseAssignmentError> {
-        let (parameter, value) = text.split_once('=').ok_or(ParseAssignmentError)?;
+        // What has no value is only asked for.
+        let (parameter, value) = text.split_once('=').unwrap_or((text, "true"));
         let (parameter, value) = (parameter.trim().to_owned(), value.trim());
         if parameter.is_empty() {
             return Err(ParseAssignmentError);
@@ -83,6 +92,7 @@ mod tests {
         assert_eq!(value("level=true"), named(true.into()));
         assert_eq!(value("level=a=b"), named(AttributeValue::Text("a=b".to_owned())));
         assert_eq!(value("level=\"2\""), named(AttributeValue::Text("2".to_owned())));
-        assert_eq!([value("level"), value("=2")], [Err(ParseAssignmentError), Err(ParseAssignmentError)]);
+        assert_eq!(value("level"), named(true.into()));
+        assert_eq!([value(""), value("=2")], [Err(ParseAssignmentError), Err(ParseAssignmentError)]);
     }
 }

@@ -122,6 +122,15 @@ impl PublisherOptions {
         self
     }
 
+    /// Lets subscribers pause the simulation, for at most so long, and have it go on. It is paused in
+    /// [`Publisher::begin_step`](crate::Publisher::begin_step), before the same step on all ranks. They ask for `pause`, with
+    /// a number of seconds or `true`, and for `resume`. Unless this is said nobody may.
+    #[must_use]
+    pub fn with_pause(self, longest: Duration) -> Self {
+        let pause = ParameterKind::Pause { longest };
+        self.with_parameter("pause", pause).with_parameter("resume", ParameterKind::Resume)
+    }
+
     setters! {
         /// Sets who may do what with the stream. What no rule allows is refused then, on every rank that is asked: give
         /// all ranks the same list. `FLEXPATH_ACCESS_FILE` then counts no more.

@@ -215,6 +215,11 @@ impl StepWriter {
         &self.open.requests
     }
 
+    /// Whether somebody asks for that at this step, whatever the value: for parameters without one, such as *stop*.
+    pub fn is_asked(&self, parameter: &str) -> bool {
+        self.open.requests.iter().any(|request| request.parameter() == parameter)
+    }
+
     /// Does not take what is asked for at this step: who asked is told so, and why. Other ranks may take it all the same.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use crate::options::access::Access;
 use fp_proto::access::{Action, Denial};
 use fp_proto::message::Message;
 use fp_proto::request::Request;
+use fp_proto::steering::{SteeringOutcome, SteeringRequest};
 use fp_transform::ModuleHash;
 use fp_transport::{PeerProof, ShownToken};
 use fp_types::Condition;
@@ -112,5 +113,11 @@ impl Admission {
         let line = found.and_then(|found| found.rule.line);
         tracing::warn!(stream = self.stream, %denial, file, line, "a peer was refused");
         denial
+    }
+
+    /// What a subscriber asked of the simulation, and what became of it.
+    pub(crate) fn log_request(&self, request: &SteeringRequest, outcome: &SteeringOutcome) {
+        let SteeringRequest { name: parameter, value, by, .. } = request;
+        tracing::info!(stream = self.stream, parameter, %value, by, %outcome, "a subscriber asked the simulation");
     }
 }

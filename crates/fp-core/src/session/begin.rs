@@ -46,7 +46,8 @@ impl<'a> Beginning<'a> {
         let counters = &self.shared.counters;
         let counter = match reason {
             BeginWait::Opening => &counters.begin_opening_ns,
-            BeginWait::Skew { .. } => &counters.begin_skew_ns,
+            BeginWait::Skew { .. } | BeginWait::Request { .. } => &counters.begin_skew_ns,
+            BeginWait::Paused { .. } => &counters.begin_paused_ns,
             BeginWait::Subscription { .. } => &counters.begin_subscription_ns,
         };
         let now = Instant::now();
@@ -84,7 +85,7 @@ impl<'a> Beginning<'a> {
         }
         self.elsewhere_bytes = allowance.elsewhere_bytes;
         let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
-        let skew = matches!(reason, BeginWait::Skew { .. });
+        let skew = matches!(reason, BeginWait::Skew { .. } | BeginWait::Request { .. });
         self.count();
         self.waits_for = Some(reason);
         if skew && waited >= patience {
@@ -159,6 +160,10 @@ fn describe_wait(reason: &BeginWait) -> String {
         BeginWait::Opening => "the cohort to be complete".to_owned(),
         BeginWait::Skew { step, lagging: Some(rank) } => format!("rank {rank}, which lags with step {step}"),
         BeginWait::Skew { step, lagging: None } => format!("step {step} to be decided"),
+        BeginWait::Paused { by } => format!("the end of the pause that {by:?} asked for"),
+        BeginWait::Request { parameter, by } => {
+            format!("all ranks to agree at which step they see that {by:?} asks for {parameter:?}")
+        }
         BeginWait::Subscription { subscription, live_steps, live_bytes } => {
             format!(
                 "subscription {subscription} to release one of {live_steps} steps ({live_bytes} bytes are live)"

@@ -112,6 +112,9 @@ impl PublisherRole {
         self.started += u32::from(matches!(event, Event::SubscriptionStarted { .. }));
         self.ended += u32::from(matches!(event, Event::SubscriptionEnded { .. }));
         tracing::debug!(?event, "publisher");
+        if let Event::RequestAnswered { request, outcome } = &event {
+            self.admission.log_request(request, outcome);
+        }
         self.life.event(event);
     }
 }

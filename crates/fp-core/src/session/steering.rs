@@ -4,7 +4,7 @@ use crate::error::misuse::Misuse;
 use crate::error::request::RequestError;
 use crate::session::subscriber::SubscriberSession;
 use crate::value::limit::after;
-use fp_proto::steering::SteeringOutcome;
+use fp_proto::steering::{SteeringOutcome, Urgency};
 use fp_types::{AttributeValue, StepId};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ impl SubscriberSession {
         &self,
         parameter: &str,
         value: AttributeValue,
+        urgency: Urgency,
         patience: Duration,
     ) -> Result<StepId, RequestError> {
         let misuse = |source| RequestError::Misuse { stream: self.stream.clone(), source };
@@ -28,7 +29,7 @@ impl SubscriberSession {
             return Err(misuse(Misuse::RequestHoldsUp));
         }
         let asked = self.endpoint.drive(|state, now| {
-            let id = state.machine.steer(now, parameter, value)?;
+            let id = state.machine.steer(now, parameter, value, urgency)?;
             state.role.steering.insert(id, None);
             Ok((id, state.machine.attachment()))
         });

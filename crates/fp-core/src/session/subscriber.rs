@@ -107,6 +107,7 @@ impl Role for SubscriberRole {
             | Event::StepRejected { .. }
             | Event::RankLagging { .. }
             | Event::RankLost { .. }
+            | Event::RequestAnswered { .. }
             | Event::Reselected { .. } => {}
         }
         tracing::debug!(?event, "subscriber");

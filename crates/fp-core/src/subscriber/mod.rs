@@ -27,6 +27,7 @@ use fp_proto::commands::Next;
 use fp_proto::config::VariableSet;
 use fp_proto::message::Assignment;
 use fp_proto::outcome::StreamEnding;
+use fp_proto::steering::Urgency;
 use fp_proto::subscriber::AttachmentId;
 use fp_transform::CohortSide;
 use fp_types::record::{Record, RecordSchema};
@@ -105,7 +106,21 @@ impl Subscriber {
         value: impl Into<AttributeValue>,
         patience: Duration,
     ) -> Result<StepId, RequestError> {
-        self.shared.request(parameter, value.into(), patience)
+        self.shared.request(parameter, value.into(), Urgency::Ahead, patience)
+    }
+
+    /// As [`request`](Self::request), but the simulation sees it at the next step that no rank has begun. For that its ranks
+    /// wait for one another at the beginning of that step, for two passes of messages.
+    ///
+    /// # Errors
+    /// As of `request`.
+    pub fn request_now(
+        &mut self,
+        parameter: &str,
+        value: impl Into<AttributeValue>,
+        patience: Duration,
+    ) -> Result<StepId, RequestError> {
+        self.shared.request(parameter, value.into(), Urgency::Now, patience)
     }
 
     /// Asks for other variables, for the whole cohort; only the lead's call is sent. From which step on they come is

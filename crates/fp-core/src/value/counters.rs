@@ -45,10 +45,12 @@ counters! {
     skipped_steps,
     /// How long `begin_step` waited for the cohort to be complete, in nanoseconds.
     begin_opening_ns,
-    /// How long `begin_step` waited for a rank of the cohort that lags, in nanoseconds.
+    /// How long `begin_step` waited for a rank of the cohort that lags, or for its word on an urgent request, in nanoseconds.
     begin_skew_ns,
     /// How long `begin_step` waited for a subscription to release a step, in nanoseconds.
     begin_subscription_ns,
+    /// How long `begin_step` waited as somebody had paused the simulation, in nanoseconds.
+    begin_paused_ns,
     /// How long `sync` waited, in nanoseconds.
     sync_ns,
     /// How long `next_step` waited for a step, in nanoseconds.

@@ -134,9 +134,9 @@ impl Event {
             Told::Restarted { epoch, first, continues } => Self::Restarted { epoch, first, continues },
             Told::Ended(ending) => Self::Ended(ending),
             Told::Closed(outcome) => Self::Closed(outcome),
-            Told::Resolved { .. } | Told::Contacts { .. } | Told::Specified { .. } | Told::Steered { .. } => {
-                return None;
-            }
+            #[rustfmt::skip]
+            Told::Resolved { .. } | Told::Contacts { .. } | Told::Specified { .. } | Told::Steered { .. }
+            | Told::RequestAnswered { .. } => return None,
         })
     }
 }

@@ -6,7 +6,7 @@ use fp_core::{
     RequestError, SteeringRefusal, Subscriber, SubscriberOptions, TransportKind, Who,
 };
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const CONDUCTIVITY: &str = "conductivity";
 
@@ -193,6 +193,88 @@ fn a_late_answer_is_nobodys() {
     });
     assert_eq!(seen.iter().map(|(_, value)| *value).collect::<Vec<_>>(), [1.0, 2.0]);
     assert_eq!(seen[1].0, step);
+}
+
+/// Ranks that publish until all have been asked to stop; what each saw, and how long its longest step took to begin.
+fn publish_until_stopped(place: &Place, rank: u32, size: u32) -> (Seen, Duration) {
+    let options = parameters(place.publisher_options())
+        .with_parameter("stop", ParameterKind::Signal)
+        .with_pause(Duration::from_secs(30))
+        .with_cohort(Cohort::of(rank, size).expect("a cohort"));
+    let mut publisher = Publisher::open(STREAM, options.with_min_subscribers(1)).expect("the stream opens");
+    let (mut seen, mut longest, mut is_stopped) = (Seen::new(), Duration::ZERO, false);
+    while !is_stopped {
+        let began = Instant::now();
+        let writer = publisher.begin_step().expect("a step");
+        longest = longest.max(began.elapsed());
+        let numbers = writer.requests().iter().filter_map(|request| request.as_f64());
+        seen.extend(numbers.map(|value| (writer.step().0, value)));
+        is_stopped = writer.is_asked("stop");
+        writer.end().expect("ended");
+        (0..20 * rank).for_each(|_| std::thread::yield_now());
+    }
+    publisher.close().expect("closed");
+    (seen, longest)
+}
+
+/// A pause holds all ranks before one step until somebody has them go on; what is urgent is seen at the next one.
+#[test]
+fn a_simulation_is_paused_goes_on_and_stops() {
+    for kind in [TransportKind::Shm, TransportKind::Tcp] {
+        let (place, size, paused) = (Place::new(), 3, Duration::from_millis(300));
+        let (told, seen) = std::thread::scope(|scope| {
+            let ranks: Vec<_> = (0..size)
+                .map(|rank| {
+                    let place = &place;
+                    scope.spawn(move || publish_until_stopped(place, rank, size))
+                })
+                .collect();
+            let mut subscriber = Subscriber::open(STREAM, asker(&place, kind)).expect("attached");
+            let mut told = Seen::new();
+            for (value, is_urgent) in [(1.0, false), (2.0, true), (3.0, true), (4.0, false)] {
+                let step = match is_urgent {
+                    true => subscriber.request_now(CONDUCTIVITY, value, PATIENCE),
+                    false => subscriber.request(CONDUCTIVITY, value, PATIENCE),
+                };
+                told.push((step.expect("applied").0, value));
+                subscriber.request("pause", 20.0, PATIENCE).expect("paused");
+                std::thread::sleep(paused);
+                let unanswered = subscriber.request(CONDUCTIVITY, 50.0, Duration::from_millis(1));
+                assert!(matches!(unanswered, Err(RequestError::NoAnswer { .. })), "{unanswered:?}");
+                subscriber.request("resume", true, PATIENCE).expect("it goes on");
+                // What nobody waited for is seen all the same, before what is asked for next.
+                let step = subscriber.request(CONDUCTIVITY, 51.0, PATIENCE).expect("applied");
+                told.extend([(step.0, 50.0), (step.0, 51.0)]);
+            }
+            subscriber.request("stop", true, PATIENCE).expect("stopped");
+            subscriber.close().expect("closed");
+            (told, ranks.into_iter().map(|rank| rank.join().expect("no panic")).collect::<Vec<_>>())
+        });
+        let with_steps =
+            |seen: &Seen| -> Seen { seen.iter().copied().filter(|(_, value)| *value != 50.0).collect() };
+        for (rank, (seen, longest)) in seen.iter().enumerate() {
+            assert_eq!(with_steps(seen), with_steps(&told), "{kind}, rank {rank}");
+            assert_eq!(seen.len(), told.len(), "{kind}, rank {rank}: {seen:?}");
+            assert!(*longest >= paused, "{kind}, rank {rank} was not paused: {longest:?}");
+        }
+    }
+}
+
+/// Unless its owner says so, nobody pauses a simulation, and nobody for longer than he says.
+#[test]
+fn the_owner_says_whether_it_may_be_paused() {
+    let (place, other) = (Place::new(), "other");
+    let _never = Publisher::open(STREAM, parameters(place.publisher_options())).expect("the stream opens");
+    let briefly = place.publisher_options().with_pause(Duration::from_millis(1500));
+    let _briefly = Publisher::open(other, briefly).expect("the stream opens");
+    let refused = |stream: &str, value: f64| {
+        let mut subscriber = Subscriber::open(stream, asker(&place, TransportKind::Shm)).expect("attached");
+        subscriber.request("pause", value, PATIENCE).expect_err("refused").to_string()
+    };
+    assert!(refused(STREAM, 1.0).ends_with("has no such parameter, but conductivity, melts"));
+    assert!(
+        refused(other, 1.6).ends_with("takes a number of seconds, more than 0 and at most 1.5, or no value")
+    );
 }
 
 /// Who may subscribe may neither watch nor ask for anything, unless the list says so.

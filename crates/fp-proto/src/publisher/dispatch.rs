@@ -33,8 +33,8 @@ pub(crate) fn dispatch(machine: &mut PublisherMachine, from: PeerId, role: Role,
         (Role::Member(member), Message::Reselect { spec }) => {
             membership::reselect(machine, from, member, *spec)
         }
-        (Role::Member(member), Message::Steer { id, name, value }) => {
-            steering::asked(machine, from, member, (id, name, value))
+        (Role::Member(member), Message::Steer { id, name, value, urgency }) => {
+            steering::asked(machine, from, member, id, steering::Asked { name, value, urgency })
         }
         (Role::Member(member), Message::Unsubscribe) => membership::member_left(machine, from, member),
         (Role::Member(_) | Role::Asker, Message::Resolve { request, table, queries }) => {

@@ -89,6 +89,7 @@ fn is_same(known: &BeginWait, reason: &BeginWait) -> bool {
             BeginWait::Subscription { subscription: one, .. },
             BeginWait::Subscription { subscription: other, .. },
         ) => one == other,
+        (BeginWait::Paused { .. } | BeginWait::Request { .. }, _) => known == reason,
         (BeginWait::Opening | BeginWait::Skew { .. } | BeginWait::Subscription { .. }, _) => false,
     }
 }
@@ -123,12 +124,16 @@ fn waits(machine: &PublisherMachine) -> Vec<Wait> {
         return close_waits(machine);
     }
     let Some((reason, since)) = &machine.waiting else { return Vec::new() };
-    let on = match *reason {
+    let on = match reason {
         BeginWait::Opening => return Vec::new(),
-        BeginWait::Skew { step, lagging } => WaitOn::Decision { step, lagging },
-        BeginWait::Subscription { subscription, live_steps, live_bytes } => {
+        &BeginWait::Skew { step, lagging } => WaitOn::Decision { step, lagging },
+        &BeginWait::Subscription { subscription, live_steps, live_bytes } => {
             let label = label(machine, subscription);
             WaitOn::Release { subscription, label, live_steps, live_bytes }
+        }
+        BeginWait::Paused { by } => WaitOn::Pause { by: by.clone() },
+        BeginWait::Request { parameter, by } => {
+            WaitOn::Request { parameter: parameter.clone(), by: by.clone() }
         }
     };
     vec![Wait { on, waited_ms: millis(now.since(*since)) }]

@@ -3,17 +3,22 @@
 
 use super::{Phase, PublisherMachine};
 use crate::bounds::LIMIT_NAME_BYTES;
+use crate::commands::{Begin, BeginWait};
 use crate::effect::{Misbehaviour, PeerId};
+use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::publisher::log;
 use crate::steering::{
-    LIMIT_PARAMETERS, LIMIT_STEERING, SteeringOutcome, SteeringRefusal, SteeringRequest, cut,
+    LIMIT_PARAMETERS, LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest,
+    Urgency, cut,
 };
+use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{AttributeValue, Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the ranks of a subtree said to a request.
 struct Answers {
@@ -23,19 +28,42 @@ struct Answers {
     declined: Option<(Rank, String)>,
 }
 
+/// What a member asks for.
+pub(crate) struct Asked {
+    pub(crate) name: String,
+    pub(crate) value: AttributeValue,
+    pub(crate) urgency: Urgency,
+}
+
+/// A pause that a rank is to make before it begins a step, or makes.
+struct Pause {
+    step: StepId,
+    change: ChangeId,
+    at_most: Duration,
+    /// Since the rank has come to that step.
+    until: Option<Moment>,
+    by: String,
+}
+
 /// The requests that one rank knows.
 #[derive(Default)]
 pub(crate) struct Steering {
-    /// Those that the application has not seen, with the step at which it does.
+    /// Those that the application has not seen, with the step at which it does: by step, then as they were asked for.
     due: VecDeque<(StepId, ChangeId, Arc<SteeringRequest>)>,
+    pauses: VecDeque<Pause>,
     /// Those that it saw at the open step.
     seen: Vec<ChangeId>,
     answers: BTreeMap<ChangeId, Answers>,
-    /// At the lead: who asked.
-    asked: BTreeMap<ChangeId, (MemberId, u64)>,
+    /// At the lead: who asked, under which number, and for what.
+    asked: BTreeMap<ChangeId, (MemberId, u64, SteeringRequest)>,
 }
 
 impl Steering {
+    /// Whether a step may begin as far as pauses go.
+    pub(crate) fn is_free(&self, step: StepId) -> bool {
+        self.pauses.front().is_none_or(|pause| pause.step > step)
+    }
+
     /// The requests that the application sees at a step.
     pub(crate) fn begin(&mut self, step: StepId) -> Vec<(ChangeId, Arc<SteeringRequest>)> {
         let mut seen = Vec::new();
@@ -48,36 +76,32 @@ impl Steering {
 }
 
 /// A member asks for something.
-pub(crate) fn asked(
-    machine: &mut PublisherMachine,
-    from: PeerId,
-    member: MemberId,
-    (id, name, value): (u64, String, AttributeValue),
-) {
-    let admitted = admit(machine, &name, value);
-    let Some(lead) = &mut machine.lead else { return };
-    let Some(known) = lead.members.get(&member) else { return };
-    let value = match admitted {
-        Ok(value) => value,
+pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: MemberId, id: u64, asked: Asked) {
+    let Asked { name, value, urgency } = asked;
+    let Some(known) = machine.lead.as_ref().and_then(|lead| lead.members.get(&member)) else { return };
+    let (subscription, by) = (known.subscription, known.label.clone());
+    let mut request = SteeringRequest { name, value, by, effect: SteeringEffect::Value, urgency };
+    match admit(machine, &request.name, &request.value) {
+        Ok((value, effect)) => (request.value, request.effect) = (value, effect),
         Err(refusal) => {
             machine.wire.mark(Transition::SteeringRefused);
-            machine.wire.send(from, Message::Steered { id, outcome: SteeringOutcome::Refused(refusal) });
+            answer_asker(machine, Some(from), id, request, SteeringOutcome::Refused(refusal));
             return;
         }
-    };
-    let (subscription, by) = (known.subscription, known.label.clone());
+    }
+    let Some(lead) = &mut machine.lead else { return };
     let change = ChangeId(lead.next_change);
     lead.next_change += 1;
-    machine.steering.asked.insert(change, (member, id));
-    let kind = ChangeKind::Steer(Box::new(SteeringRequest { name, value, by }));
+    machine.steering.asked.insert(change, (member, id, request.clone()));
+    let kind = ChangeKind::Steer(Box::new(request));
     log::append(machine, Decision::Prepare { change, subscription, kind });
 }
 
 fn admit(
     machine: &PublisherMachine,
     name: &str,
-    value: AttributeValue,
-) -> Result<AttributeValue, SteeringRefusal> {
+    value: &AttributeValue,
+) -> Result<(AttributeValue, SteeringEffect), SteeringRefusal> {
     if machine.phase != Phase::Streaming {
         return Err(SteeringRefusal::Closing);
     }
@@ -89,9 +113,12 @@ fn admit(
         return Err(SteeringRefusal::Unknown { known });
     };
     let takes = || SteeringRefusal::Value { takes: parameter.kind.to_string() };
-    let value = parameter.kind.admit(value).ok_or_else(takes)?;
+    let value = parameter.kind.admit(value.clone()).ok_or_else(takes)?;
     match machine.steering.asked.len() {
-        under_way if under_way < LIMIT_STEERING => Ok(value),
+        under_way if under_way < LIMIT_STEERING => {
+            let effect = parameter.kind.effect(&value);
+            Ok((value, effect))
+        }
         _ => Err(SteeringRefusal::Busy { limit: LIMIT_STEERING as u32 }),
     }
 }
@@ -99,8 +126,14 @@ fn admit(
 /// By how much the step that a rank answers the first pass with lies behind its next one. Between its answer and the second
 /// pass it goes on beginning steps. These are undecided until then, so that there are at most so many.
 pub(crate) fn margin(machine: &PublisherMachine, kind: &ChangeKind) -> u64 {
-    let steers = matches!(kind, ChangeKind::Steer(_)) && !mutated!(machine.wire, SteeredAtNext);
-    if steers { u64::from(machine.config.skew_steps.max(1)) } else { 0 }
+    let ChangeKind::Steer(request) = kind else { return 0 };
+    // Who waits for the second pass needs none, and who goes on at once does not look at the step.
+    let is_free = request.urgency == Urgency::Now || request.effect == SteeringEffect::Resume;
+    if is_free || mutated!(machine.wire, SteeredAtNext) {
+        0
+    } else {
+        u64::from(machine.config.skew_steps.max(1))
+    }
 }
 
 /// Second pass: all ranks see it at this step.
@@ -113,7 +146,54 @@ pub(crate) fn start(
     machine.wire.mark(Transition::SteeringStarted);
     let missing = machine.cohort.children().map(|(rank, _)| rank).collect();
     machine.steering.answers.insert(change, Answers { step, own: false, missing, declined: None });
-    machine.steering.due.push_back((step, change, Arc::new(request)));
+    match request.effect {
+        SteeringEffect::Value => {
+            // One that is urgent overtakes those that are not.
+            let due = &mut machine.steering.due;
+            let position = due.partition_point(|(other, ..)| *other <= step);
+            due.insert(position, (step, change, Arc::new(request)));
+        }
+        SteeringEffect::Pause { at_most } => {
+            let pause = Pause { step, change, at_most, until: None, by: request.by };
+            let position = machine.steering.pauses.partition_point(|other| other.step <= step);
+            machine.steering.pauses.insert(position, pause);
+        }
+        SteeringEffect::Resume => resume(machine, change),
+    }
+}
+
+/// Ends the pause that is made, and those that are to come. Who asked for one that never began is told so.
+fn resume(machine: &mut PublisherMachine, change: ChangeId) {
+    machine.wire.mark(Transition::SteeringResumed);
+    let own = machine.config.cohort.rank;
+    for pause in std::mem::take(&mut machine.steering.pauses) {
+        if pause.until.is_none() {
+            let reason = "somebody had the simulation go on before it came to that step".to_owned();
+            answer(machine, pause.change, Some((own, reason)));
+        }
+    }
+    answer(machine, change, None);
+}
+
+/// Why this rank may not begin its next step yet: it is paused, or must first know at which step a request is seen.
+pub(crate) fn wait(machine: &mut PublisherMachine) -> Option<Begin> {
+    let (next, now) = (machine.ledger.next, machine.wire.now);
+    while let Some(pause) = machine.steering.pauses.front_mut().filter(|pause| pause.step <= next) {
+        let (change, by) = (pause.change, pause.by.clone());
+        let is_new = pause.until.is_none();
+        let until = *pause.until.get_or_insert(now.after(pause.at_most));
+        if is_new {
+            machine.wire.mark(Transition::SteeringPaused);
+            answer(machine, change, None);
+        }
+        if now < until && !mutated!(machine.wire, PauseForgotten) {
+            return Some(Begin::Wait { reason: BeginWait::Paused { by }, until: Some(until) });
+        }
+        machine.steering.pauses.pop_front();
+    }
+    let (parameter, by) = machine.changes.held_by().filter(|_| !mutated!(machine.wire, NowNotAwaited))?;
+    machine.wire.mark(Transition::BeginWaitsForRequest);
+    Some(Begin::Wait { reason: BeginWait::Request { parameter, by }, until: None })
 }
 
 /// This rank does not take a request that it saw at the open step; whether it saw that one.
@@ -129,11 +209,23 @@ pub(crate) fn decline(machine: &mut PublisherMachine, change: ChangeId, reason: 
 /// The application has left a step, and with it answered what it saw there.
 pub(crate) fn step_left(machine: &mut PublisherMachine) {
     for change in std::mem::take(&mut machine.steering.seen) {
-        if let Some(answers) = machine.steering.answers.get_mut(&change) {
-            answers.own = true;
-        }
-        answer_if_complete(machine, change);
+        answer(machine, change, None);
     }
+}
+
+/// This rank has done what it was asked to; or why it did not, where that is not known yet.
+fn answer(machine: &mut PublisherMachine, change: ChangeId, declined: Option<(Rank, String)>) {
+    if let Some(answers) = machine.steering.answers.get_mut(&change) {
+        answers.own = true;
+        add_declined(answers, declined);
+    }
+    answer_if_complete(machine, change);
+}
+
+/// Of those that declined it is the lowest rank that is named.
+fn add_declined(answers: &mut Answers, declined: Option<(Rank, String)>) {
+    let both = [answers.declined.take(), declined].into_iter().flatten();
+    answers.declined = both.min_by_key(|(rank, _)| *rank);
 }
 
 /// A child's subtree has answered.
@@ -152,8 +244,7 @@ pub(crate) fn child_answered(
     };
     answers.missing.remove(&child);
     let forgotten = mutated!(machine.wire, DeclineForgotten);
-    let lowest = [answers.declined.take(), declined.filter(|_| !forgotten)].into_iter().flatten();
-    answers.declined = lowest.min_by_key(|(rank, _)| *rank);
+    add_declined(answers, declined.filter(|_| !forgotten));
     answer_if_complete(machine, change);
 }
 
@@ -168,15 +259,26 @@ fn answer_if_complete(machine: &mut PublisherMachine, change: ChangeId) {
         machine.cohort.tell_parent(&mut machine.wire, Message::SteeringAnswer { change, declined });
         return;
     }
-    let Some((member, id)) = machine.steering.asked.remove(&change) else { return };
+    let Some((member, id, request)) = machine.steering.asked.remove(&change) else { return };
     let peer = machine.lead.as_ref().and_then(|lead| lead.members.get(&member)).map(|member| member.peer);
     let outcome = match declined {
         None => SteeringOutcome::Applied { step },
         Some((rank, reason)) => SteeringOutcome::Declined { step, rank, reason },
     };
     machine.wire.mark(Transition::SteeringAnswered);
-    // Who asked may have left meanwhile.
+    answer_asker(machine, peer, id, request, outcome);
+}
+
+/// Tells who asked, unless he has left meanwhile, and the owner of the stream.
+fn answer_asker(
+    machine: &mut PublisherMachine,
+    peer: Option<PeerId>,
+    id: u64,
+    request: SteeringRequest,
+    outcome: SteeringOutcome,
+) {
     if let Some(peer) = peer {
-        machine.wire.send(peer, Message::Steered { id, outcome });
+        machine.wire.send(peer, Message::Steered { id, outcome: outcome.clone() });
     }
+    machine.wire.event(Event::RequestAnswered { request: Box::new(request), outcome });
 }

@@ -52,7 +52,7 @@ impl PublisherMachine {
         }
         let begin =
             |machine: &mut Self| skew_wait(machine).unwrap_or_else(|| begin_for_subscriptions(machine));
-        let mut answer = begin(self);
+        let mut answer = steering::wait(self).unwrap_or_else(|| begin(self));
         if matches!(answer, Begin::Wait { reason: BeginWait::Skew { .. }, .. }) && self.report_ended() {
             // That step may be one that was not reported yet.
             answer = begin(self);
@@ -91,6 +91,8 @@ impl PublisherMachine {
             !known.wants(step) || (!full && known.live.len() < known.spec.limit_steps as usize)
         };
         self.phase == Phase::Streaming
+            && self.steering.is_free(step)
+            && self.changes.held_by().is_none()
             && self.ledger.undecided() < self.config.skew_steps.max(1) as usize
             && self.ledger.subscriptions.values().all(is_free)
     }

@@ -188,6 +188,18 @@ pub enum WaitOn {
     },
     /// It cannot close before the other ranks of its cohort have.
     Others,
+    /// The simulation is paused.
+    Pause {
+        /// Who asked for it.
+        by: String,
+    },
+    /// The ranks agree at which step they see an urgent request.
+    Request {
+        /// What is asked for.
+        parameter: String,
+        /// Who asks.
+        by: String,
+    },
 }
 
 /// A subscription as a publisher rank sees it.

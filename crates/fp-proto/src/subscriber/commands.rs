@@ -8,7 +8,7 @@ use crate::event::OpenFailure;
 use crate::let_go::LetGo;
 use crate::message::{Message, ResolveQuery};
 use crate::outcome::LossReason;
-use crate::steering;
+use crate::steering::{self, Urgency};
 use crate::subscriber::contacts::{Asker, put_contact_questions};
 use crate::subscriber::{drain, questions, stream};
 use crate::time::Moment;
@@ -115,7 +115,13 @@ impl SubscriberMachine {
     ///
     /// # Errors
     /// If the stream is not attached, this rank is not the lead of its cohort, or the value is none that travels.
-    pub fn steer(&mut self, now: Moment, name: &str, value: AttributeValue) -> Result<u64, CommandError> {
+    pub fn steer(
+        &mut self,
+        now: Moment,
+        name: &str,
+        value: AttributeValue,
+        urgency: Urgency,
+    ) -> Result<u64, CommandError> {
         self.wire.enter(now);
         let (Phase::Streaming, Some(publisher)) = (&self.phase, self.attachment.publisher) else {
             return Err(CommandError::NotAttached);
@@ -126,7 +132,7 @@ impl SubscriberMachine {
         let id = self.steered;
         self.steered += 1;
         self.wire.mark(Transition::SubscriberSteers);
-        self.wire.send(publisher, Message::Steer { id, name: name.to_owned(), value });
+        self.wire.send(publisher, Message::Steer { id, name: name.to_owned(), value, urgency });
         Ok(id)
     }
 

@@ -2,17 +2,21 @@
 
 use crate::conditions::{READER, heard, subscribe};
 use crate::middle_rank::{START, contact, effects};
-use fp_proto::commands::{Begin, BegunStep, CommandError};
+use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
 use fp_proto::config::{CohortConfig, PublisherConfig, SubscriptionSpec};
 use fp_proto::message::Message;
 use fp_proto::publisher::PublisherMachine;
-use fp_proto::steering::{Parameter, ParameterKind, SteeringOutcome, SteeringRefusal};
+use fp_proto::steering::{Parameter, ParameterKind, SteeringOutcome, SteeringRefusal, Urgency};
 use fp_types::{AttributeValue, Contribution, Epoch, Real, StepId};
+use std::time::Duration;
 
 fn publisher() -> PublisherMachine {
     let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
-    let kind = ParameterKind::Real { least: Real(0.0), greatest: Real(10.0) };
-    config.parameters = vec![Parameter { name: "conductivity".to_owned(), kind }];
+    let conductivity = ParameterKind::Real { least: Real(0.0), greatest: Real(10.0) };
+    let pause = ParameterKind::Pause { longest: Duration::from_secs(10) };
+    config.parameters = [("conductivity", conductivity), ("pause", pause), ("resume", ParameterKind::Resume)]
+        .map(|(name, kind)| Parameter { name: name.to_owned(), kind })
+        .into();
     let mut machine = PublisherMachine::new(config, START);
     machine.handle_listing(START, Vec::new());
     effects(&mut machine);
@@ -23,8 +27,17 @@ fn publisher() -> PublisherMachine {
 
 /// What the reader is told of requests at once.
 fn steer(machine: &mut PublisherMachine, id: u64, name: &str, value: f64) -> Vec<Message> {
-    let (name, value) = (name.to_owned(), AttributeValue::Real(Real(value)));
-    machine.handle_message(START, READER, Message::Steer { id, name, value });
+    ask(machine, id, name, AttributeValue::Real(Real(value)), Urgency::Ahead)
+}
+
+fn ask(
+    machine: &mut PublisherMachine,
+    id: u64,
+    name: &str,
+    value: AttributeValue,
+    urgency: Urgency,
+) -> Vec<Message> {
+    machine.handle_message(START, READER, Message::Steer { id, name: name.to_owned(), value, urgency });
     steered(machine)
 }
 
@@ -102,7 +115,7 @@ fn what_is_declined_is_told_with_its_reason() {
 fn what_the_simulation_does_not_take_is_refused_at_once() {
     let mut machine = publisher();
     let refused = |refusal| answer(1, SteeringOutcome::Refused(refusal));
-    let known = vec!["conductivity".to_owned()];
+    let known = ["conductivity", "pause", "resume"].map(str::to_owned).into();
     assert_eq!(steer(&mut machine, 1, "speed", 2.0), refused(SteeringRefusal::Unknown { known }));
     let takes = "a number from 0.0 to 10.0".to_owned();
     assert_eq!(steer(&mut machine, 1, "conductivity", 11.0), refused(SteeringRefusal::Value { takes }));
@@ -113,4 +126,93 @@ fn what_the_simulation_does_not_take_is_refused_at_once() {
     end(&mut machine, open);
     machine.close(START);
     assert_eq!(steer(&mut machine, 1, "conductivity", 1.0), refused(SteeringRefusal::Closing));
+}
+
+/// A publisher alone has nobody to agree with: what is urgent is seen at its very next step.
+#[test]
+fn what_is_urgent_is_seen_at_the_next_step() {
+    let mut machine = publisher();
+    let open = begin(&mut machine);
+    ask(&mut machine, 7, "conductivity", AttributeValue::Real(Real(2.0)), Urgency::Now);
+    assert!(open.steering.is_empty());
+    end(&mut machine, open.step);
+    let begun = begin(&mut machine);
+    assert_eq!((begun.step, begun.steering.len()), (StepId(1), 1));
+}
+
+/// One that is urgent is seen before those that were asked for earlier.
+#[test]
+fn what_is_urgent_overtakes() {
+    let mut machine = publisher();
+    steer(&mut machine, 7, "conductivity", 1.0);
+    ask(&mut machine, 8, "conductivity", AttributeValue::Real(Real(2.0)), Urgency::Now);
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        let begun = begin(&mut machine);
+        seen.extend(begun.steering.iter().map(|(_, request)| (begun.step.0, request.value.clone())));
+        end(&mut machine, begun.step);
+    }
+    assert_eq!(seen, [(0, AttributeValue::Real(Real(2.0))), (4, AttributeValue::Real(Real(1.0)))]);
+}
+
+/// The step before which a rank stops, and what was told of it by then.
+fn run_until_paused(machine: &mut PublisherMachine) -> (u64, Vec<Message>) {
+    let mut told = Vec::new();
+    for next in 0.. {
+        match machine.begin_step(START).expect("the stream is there") {
+            Begin::Started(begun) => end(machine, begun.step),
+            Begin::Wait { reason: BeginWait::Paused { by }, until } => {
+                assert_eq!((by.as_str(), until), ("viewer", Some(START.after(Duration::from_secs(2)))));
+                told.extend(steered(machine));
+                return (next, told);
+            }
+            Begin::Wait { reason, .. } => panic!("it waits for {reason:?}"),
+        }
+        told.extend(steered(machine));
+    }
+    unreachable!("it is paused")
+}
+
+#[test]
+fn a_pause_ends_by_itself() {
+    let mut machine = publisher();
+    steer(&mut machine, 7, "pause", 2.0);
+    let (at, told) = run_until_paused(&mut machine);
+    assert_eq!((at, told), (4, answer(7, SteeringOutcome::Applied { step: StepId(4) })));
+    assert!(!machine.begins_freely());
+    let over = START.after(Duration::from_secs(2));
+    let Ok(Begin::Started(begun)) = machine.begin_step(over) else { panic!("the pause is over") };
+    assert!(begun.steering.is_empty(), "the application need not know");
+}
+
+/// A rank that is paused goes on, and one that is to be paused is not.
+#[test]
+fn whoever_may_has_a_paused_simulation_go_on() {
+    let mut machine = publisher();
+    steer(&mut machine, 7, "pause", 2.0);
+    let (at, _) = run_until_paused(&mut machine);
+    let applied = answer(8, SteeringOutcome::Applied { step: StepId(at) });
+    assert_eq!(ask(&mut machine, 8, "resume", AttributeValue::Bool(true), Urgency::Ahead), applied);
+    let begun = begin(&mut machine);
+    end(&mut machine, begun.step);
+    steer(&mut machine, 9, "pause", 2.0);
+    let told = ask(&mut machine, 10, "resume", AttributeValue::Bool(true), Urgency::Ahead);
+    let [Message::Steered { id: 9, outcome: SteeringOutcome::Declined { .. } }, resumed] = &told[..] else {
+        panic!("{told:?}");
+    };
+    assert!(matches!(resumed, Message::Steered { id: 10, outcome: SteeringOutcome::Applied { .. } }));
+    (0..20).for_each(|_| {
+        let begun = begin(&mut machine);
+        end(&mut machine, begun.step);
+    });
+}
+
+#[test]
+fn a_pause_is_no_longer_than_its_owner_lets_it_be() {
+    let mut machine = publisher();
+    let takes = "a number of seconds, more than 0 and at most 10.0, or no value".to_owned();
+    let refused = answer(1, SteeringOutcome::Refused(SteeringRefusal::Value { takes }));
+    for seconds in [0.0, -1.0, 10.5, f64::NAN, f64::INFINITY] {
+        assert_eq!(steer(&mut machine, 1, "pause", seconds), refused, "{seconds}");
+    }
 }

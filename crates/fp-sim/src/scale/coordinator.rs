@@ -136,6 +136,7 @@ fn of_event(event: Event) -> Option<Asked> {
         | Event::RankLagging { .. }
         | Event::Specified { .. }
         | Event::Steered { .. }
+        | Event::RequestAnswered { .. }
         | Event::Reselected { .. }
         | Event::AwaitingRestart { .. }
         | Event::Restarted { .. }

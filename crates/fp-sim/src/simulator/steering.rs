@@ -1,7 +1,61 @@
-//! What is asked of a simulation: a number.
+//! What is asked of a simulation: a number, a pause, or that it goes on.
 
-use fp_proto::steering::SteeringRequest;
-use fp_types::AttributeValue;
+use crate::simulator::content::PARAMETER;
+use fp_proto::steering::{Parameter, ParameterKind, SteeringRequest, Urgency};
+use fp_types::{AttributeValue, Real};
+use std::time::Duration;
+
+const PAUSE: &str = "pause";
+const RESUME: &str = "resume";
+/// The longest pause that a simulation makes.
+const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+
+/// What a subscriber asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// A number, which no other request has.
+    Value(u64),
+    /// What no simulation takes.
+    Wrong,
+    Pause(Duration),
+    Resume,
+}
+
+impl Asked {
+    /// The request of that number: few are pauses, and few are nonsense.
+    pub(crate) fn of(number: u64) -> Self {
+        match number {
+            number if number.is_multiple_of(11) => Self::Wrong,
+            number if number.is_multiple_of(7) => Self::Pause(Duration::from_millis(1 + number % 40)),
+            number if number.is_multiple_of(13) => Self::Resume,
+            number => Self::Value(number),
+        }
+    }
+
+    /// How it travels.
+    pub(crate) fn sent(self) -> (&'static str, AttributeValue) {
+        match self {
+            Self::Value(number) => (PARAMETER, AttributeValue::Unsigned(number)),
+            Self::Wrong => (PARAMETER, AttributeValue::Unsigned(u64::from(u32::MAX))),
+            Self::Pause(at_most) => (PAUSE, AttributeValue::Real(Real(at_most.as_secs_f64()))),
+            Self::Resume => (RESUME, AttributeValue::Bool(true)),
+        }
+    }
+}
+
+/// How soon the request of that number is to be seen.
+pub(crate) fn urgency_of(number: u64) -> Urgency {
+    if number.is_multiple_of(3) { Urgency::Now } else { Urgency::Ahead }
+}
+
+/// What every simulation takes.
+pub(crate) fn parameters() -> Vec<Parameter> {
+    let number = ParameterKind::Integer { least: 0, greatest: i64::from(u32::MAX) - 1 };
+    let pause = ParameterKind::Pause { longest: LONGEST_PAUSE };
+    [(PARAMETER, number), (PAUSE, pause), (RESUME, ParameterKind::Resume)]
+        .map(|(name, kind)| Parameter { name: name.to_owned(), kind })
+        .into()
+}
 
 /// The number that is asked for; 0 if it is none.
 pub(crate) fn value_of(request: &SteeringRequest) -> u64 {

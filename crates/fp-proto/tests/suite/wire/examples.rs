@@ -16,7 +16,7 @@ use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart,
 };
 use fp_proto::request::Request;
-use fp_proto::steering::{SteeringOutcome, SteeringRefusal, SteeringRequest};
+use fp_proto::steering::{SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency};
 use fp_types::{
     AttributeValue, BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint,
     Judgement, Measured, MeasuredNumber, Part, PutChanges, Rank, Real, Region, SelectedPoint, Selection,
@@ -296,16 +296,29 @@ fn about_measures() -> Vec<Message> {
 fn about_steering() -> Vec<Message> {
     let steered = |outcome| Message::Steered { id: 300, outcome };
     let refused = |refusal| steered(SteeringOutcome::Refused(refusal));
-    let request = SteeringRequest {
-        name: "conductivity".to_owned(),
+    let request = |name: &str, effect, urgency| SteeringRequest {
+        name: name.to_owned(),
         value: AttributeValue::Real(Real(2.0)),
         by: "viewer".to_owned(),
+        effect,
+        urgency,
     };
-    let kind = ChangeKind::Steer(request.into());
-    let entries = vec![Decision::Prepare { change: CHANGE, subscription: SUBSCRIPTION, kind }];
+    let pause = SteeringEffect::Pause { at_most: Duration::from_secs(2) };
+    let requests = [
+        request("conductivity", SteeringEffect::Value, Urgency::Ahead),
+        request("pause", pause, Urgency::Now),
+        request("resume", SteeringEffect::Resume, Urgency::Ahead),
+    ];
+    let prepare = |request: SteeringRequest| Decision::Prepare {
+        change: CHANGE,
+        subscription: SUBSCRIPTION,
+        kind: ChangeKind::Steer(request.into()),
+    };
+    let entries = requests.map(prepare).into();
+    let (name, value) = ("level".to_owned(), AttributeValue::Integer(-2));
     vec![
         Message::Log { serial: 9, entries },
-        Message::Steer { id: 300, name: "level".to_owned(), value: AttributeValue::Integer(-2) },
+        Message::Steer { id: 300, name, value, urgency: Urgency::Now },
         steered(SteeringOutcome::Applied { step: STEP }),
         steered(SteeringOutcome::Declined { step: STEP, rank: RANK, reason: "not now".to_owned() }),
         refused(SteeringRefusal::Unknown { known: vec!["level".to_owned()] }),

@@ -62,6 +62,7 @@ impl Oracle {
             | Event::Contacts { .. }
             | Event::Specified { .. }
             | Event::Steered { .. }
+            | Event::RequestAnswered { .. }
             | Event::Reselected { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }

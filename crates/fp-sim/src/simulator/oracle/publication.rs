@@ -26,6 +26,7 @@ impl Oracle {
         own.wait_ends(now);
         own.steps.push(RankStep {
             kept: begun.kept.to_vec(),
+            begun: now,
             said: None,
             abandoned: false,
             stored: BTreeSet::new(),
@@ -271,7 +272,9 @@ impl Oracle {
                 BeginWait::Subscription { subscription, live_steps, .. } => {
                     Some((*subscription, *live_steps))
                 }
-                BeginWait::Opening | BeginWait::Skew { .. } => None,
+                #[rustfmt::skip]
+                BeginWait::Opening | BeginWait::Skew { .. } | BeginWait::Paused { .. }
+                | BeginWait::Request { .. } => None,
             };
             let unchanged = |&(waits, had, _): &(SubscriptionId, u32, Moment)| {
                 same.is_some_and(|(subscription, has)| subscription == waits && has >= had)
@@ -284,6 +287,11 @@ impl Oracle {
             BeginWait::Opening => self.demand(until.is_some(), Rule::EveryWaitHasDeadline, || {
                 format!("{cohort} rank {rank} waits for its cohort without a deadline")
             }),
+            BeginWait::Paused { by } => self.demand(until.is_some(), Rule::EveryWaitHasDeadline, || {
+                format!("{cohort} rank {rank} is paused by {by} without a deadline")
+            }),
+            // It ends with the second pass, or the cohort is lost.
+            BeginWait::Request { .. } => {}
             BeginWait::Skew { step, lagging } => self.check_skew_wait(cohort, rank, *step, *lagging),
             BeginWait::Subscription { subscription, live_steps, live_bytes } => {
                 self.check_room_wait(cohort, rank, *subscription, *live_steps, *live_bytes, until);

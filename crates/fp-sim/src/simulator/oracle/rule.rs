@@ -93,6 +93,7 @@ rules! {
     PolicyDropsOnlyWhatItMay => "a policy drops only what it may",
     QuestionOfObserverIsAnsweredInTime => "a question of an observer is answered in time",
     AnswersToRequestsAreTrue => "what is told of a request is what the ranks said",
+    PausesHold => "a pause holds every rank until its time is over, or somebody has them go on",
     RequestsAreSeenAtSameStep => "every rank sees the same requests at the same step",
     JudgementIsTrue => "what is told of what was measured is true",
     QueueThatKeepsNewestKeepsIt => "a queue that keeps the newest keeps it",

@@ -1,11 +1,13 @@
 //! What is asked of a simulation: seen by all ranks at the same step, and answered as they answered.
 
+use super::truth::{PauseTruth, PublisherTruth};
 use super::{Oracle, Rule};
 use crate::simulator::content::declines;
 use crate::simulator::names::CohortId;
-use crate::simulator::steering::value_of;
+use crate::simulator::steering::{Asked, value_of};
 use fp_proto::commands::BegunStep;
 use fp_proto::steering::{SteeringOutcome, SteeringRefusal};
+use fp_proto::time::Moment;
 use fp_types::{Rank, StepId};
 
 impl Oracle {
@@ -24,27 +26,70 @@ impl Oracle {
         });
     }
 
-    /// A subscriber's lead asks for something: a value, or one that no simulation takes.
-    pub(crate) fn steers(&mut self, reader: CohortId, attachment: usize, id: u64, value: Option<u64>) {
-        if let Some(truth) = self.subscribers.get_mut(&reader) {
-            truth.steers.insert(id, (attachment, value));
+    /// A subscriber's lead asks for something.
+    pub(crate) fn steers(&mut self, reader: CohortId, attachment: usize, id: u64, asked: Asked) {
+        let now = self.now;
+        let Some(truth) = self.subscribers.get_mut(&reader) else { return };
+        truth.steers.insert(id, (attachment, now, asked));
+        let publisher = truth.attachments.get(attachment).map(|known| known.publisher);
+        let publisher = publisher.and_then(|publisher| self.publishers.get_mut(&publisher));
+        if let Some(truth) = publisher.filter(|_| asked == Asked::Resume) {
+            truth.resumes.push((now, None));
         }
     }
 
     /// It was told what became of that.
     pub(crate) fn steered(&mut self, reader: CohortId, id: u64, outcome: &SteeringOutcome) {
         let asked = self.subscribers.get_mut(&reader).and_then(|truth| truth.steers.remove(&id));
-        let is_true = asked.is_some_and(|(attachment, value)| {
-            let publisher =
-                self.subscribers[&reader].attachments.get(attachment).map(|known| known.publisher);
-            publisher.is_some_and(|publisher| self.is_answer(publisher, value, outcome))
+        let publisher = asked.and_then(|(attachment, ..)| {
+            self.subscribers[&reader].attachments.get(attachment).map(|known| known.publisher)
         });
+        let is_true = asked
+            .zip(publisher)
+            .is_some_and(|((.., asked), publisher)| self.is_answer(publisher, asked, outcome));
+        if let Some(((_, since, asked), publisher)) = asked.zip(publisher) {
+            self.note_pause(publisher, since, asked, outcome);
+        }
         self.demand(is_true, Rule::AnswersToRequestsAreTrue, || {
             format!("{reader} asked for {asked:?}, and was told {outcome:?}")
         });
     }
 
-    fn is_answer(&self, publisher: CohortId, value: Option<u64>, outcome: &SteeringOutcome) -> bool {
+    /// What is known from now on of pauses, and that they were kept by then.
+    fn note_pause(&mut self, publisher: CohortId, since: Moment, asked: Asked, outcome: &SteeringOutcome) {
+        let now = self.now;
+        let Some(truth) = self.publishers.get_mut(&publisher) else { return };
+        match (asked, outcome) {
+            (Asked::Pause(at_most), SteeringOutcome::Applied { step }) => {
+                truth.pauses.push(PauseTruth { step: *step, asked: since, at_most });
+                let ranks = 0..truth.plan.size;
+                ranks.for_each(|rank| self.check_pauses(publisher, Rank(rank), *step));
+            }
+            (Asked::Resume, _) => {
+                let open = truth.resumes.iter_mut().find(|(asked, over)| *asked == since && over.is_none());
+                open.into_iter().for_each(|(_, over)| *over = Some(now));
+            }
+            _ => {}
+        }
+    }
+
+    /// No rank has begun a step while it was to be paused before that one.
+    pub(crate) fn check_pauses(&mut self, cohort: CohortId, rank: Rank, step: StepId) {
+        let truth = &self.publishers[&cohort];
+        let Some(begun) = truth.ranks[rank.0 as usize].steps.get(step.0 as usize).map(|own| own.begun) else {
+            return;
+        };
+        let broken = truth.pauses.iter().copied().find(|pause| {
+            pause.step <= step
+                && begun < pause.asked.after(pause.at_most)
+                && !is_resumed(truth, *pause, begun)
+        });
+        self.demand(broken.is_none(), Rule::PausesHold, || {
+            format!("{cohort} rank {rank} began step {step} at {begun:?} in spite of {broken:?}")
+        });
+    }
+
+    fn is_answer(&self, publisher: CohortId, asked: Asked, outcome: &SteeringOutcome) -> bool {
         let truth = &self.publishers[&publisher];
         let seen_at = |value: u64| {
             truth
@@ -54,17 +99,26 @@ impl Oracle {
                 .map(|(step, _)| *step)
         };
         let lowest = |value: u64| (0..truth.plan.size).find(|rank| declines(value, *rank)).map(Rank);
-        match (outcome, value) {
-            (SteeringOutcome::Refused(SteeringRefusal::Value { .. }), None) => true,
-            (SteeringOutcome::Refused(SteeringRefusal::Busy { .. } | SteeringRefusal::Closing), value) => {
-                value.is_none_or(|value| seen_at(value).is_none())
+        // A rank has come to a step when it has left all before.
+        let has_come = |step: StepId| truth.ranks.iter().all(|rank| rank.steps.len() as u64 >= step.0);
+        match (outcome, asked) {
+            (SteeringOutcome::Refused(SteeringRefusal::Value { .. }), Asked::Wrong)
+            | (SteeringOutcome::Applied { .. }, Asked::Resume) => true,
+            (SteeringOutcome::Refused(SteeringRefusal::Busy { .. } | SteeringRefusal::Closing), asked) => {
+                if let Asked::Value(value) = asked {
+                    seen_at(value).is_none()
+                } else {
+                    true
+                }
             }
-            (SteeringOutcome::Applied { step }, Some(value)) => {
+            (SteeringOutcome::Applied { step }, Asked::Pause(_)) => has_come(*step),
+            (SteeringOutcome::Declined { .. }, Asked::Pause(_)) => !truth.resumes.is_empty(),
+            (SteeringOutcome::Applied { step }, Asked::Value(value)) => {
                 seen_at(value) == Some(*step)
                     && lowest(value).is_none()
                     && self.is_left_by_all(publisher, *step)
             }
-            (SteeringOutcome::Declined { step, rank, .. }, Some(value)) => {
+            (SteeringOutcome::Declined { step, rank, .. }, Asked::Value(value)) => {
                 seen_at(value) == Some(*step)
                     && lowest(value) == Some(*rank)
                     && self.is_left_by_all(publisher, *step)
@@ -78,4 +132,10 @@ impl Oracle {
         let ranks = &self.publishers[&publisher].ranks;
         ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(|own| own.said.is_some()))
     }
+}
+
+/// Whether somebody had the simulation go on after that pause was asked for, or while it may have been.
+fn is_resumed(truth: &PublisherTruth, pause: PauseTruth, begun: Moment) -> bool {
+    let mut resumes = truth.resumes.iter();
+    resumes.any(|(asked, over)| *asked <= begun && over.is_none_or(|over| over >= pause.asked))
 }

@@ -3,6 +3,7 @@
 use crate::simulator::content::{Content, Demand};
 use crate::simulator::names::CohortId;
 use crate::simulator::scenario::{PublisherPlan, SubscriberPlan};
+use crate::simulator::steering::Asked;
 use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, ChangeId, MemberId, Resumption};
@@ -16,6 +17,7 @@ use std::time::Duration;
 pub(crate) struct RankStep {
     /// For whom it is kept, frozen when it began.
     pub(crate) kept: Vec<SubscriptionId>,
+    pub(crate) begun: Moment,
     /// When it was ended, or given up.
     pub(crate) said: Option<Moment>,
     pub(crate) abandoned: bool,
@@ -30,7 +32,15 @@ impl RankStep {
     fn of_no_epoch() -> Self {
         let long_ago = Some(Moment::ZERO);
         let (kept, stored) = (Vec::new(), BTreeSet::new());
-        Self { kept, said: long_ago, abandoned: true, stored, len_bytes: 0, freed: long_ago }
+        Self {
+            kept,
+            begun: Moment::ZERO,
+            said: long_ago,
+            abandoned: true,
+            stored,
+            len_bytes: 0,
+            freed: long_ago,
+        }
     }
 }
 
@@ -159,6 +169,14 @@ pub(crate) struct MemberTruth {
     pub(crate) end_told: bool,
 }
 
+/// A pause before a step, asked for at that time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PauseTruth {
+    pub(crate) step: StepId,
+    pub(crate) asked: Moment,
+    pub(crate) at_most: Duration,
+}
+
 /// A publisher cohort.
 #[derive(Clone, Debug)]
 pub(crate) struct PublisherTruth {
@@ -169,6 +187,10 @@ pub(crate) struct PublisherTruth {
     pub(crate) members: BTreeMap<MemberId, MemberTruth>,
     /// What the first rank that began a step saw of requests.
     pub(crate) steering: BTreeMap<StepId, Vec<(ChangeId, u64)>>,
+    /// The pauses of which somebody was told that all ranks make them.
+    pub(crate) pauses: Vec<PauseTruth>,
+    /// When somebody asked that it goes on, and when that was answered.
+    pub(crate) resumes: Vec<(Moment, Option<Moment>)>,
     /// From which step on every rank measures for a subscription, also when that is over.
     pub(crate) measured_from: BTreeMap<SubscriptionId, StepId>,
     /// The hosts of those that are members now, by what the lead says.
@@ -197,6 +219,8 @@ impl PublisherTruth {
             subscriptions: BTreeMap::new(),
             members: BTreeMap::new(),
             steering: BTreeMap::new(),
+            pauses: Vec::new(),
+            resumes: Vec::new(),
             measured_from: BTreeMap::new(),
             hosts: BTreeMap::new(),
             tables: BTreeMap::new(),
@@ -345,8 +369,8 @@ pub(crate) struct SubscriberTruth {
     pub(crate) spec: SubscriptionSpec,
     /// With what it asked to go on.
     pub(crate) resume: Option<Resumption>,
-    /// What it asked of simulations and was not answered: in which attachment, and the value if it is one.
-    pub(crate) steers: BTreeMap<u64, (usize, Option<u64>)>,
+    /// What it asked of simulations and was not answered: in which attachment, when, and what.
+    pub(crate) steers: BTreeMap<u64, (usize, Moment, Asked)>,
 }
 
 impl SubscriberTruth {

@@ -5,7 +5,6 @@ use crate::simulator::application::App;
 use crate::simulator::application::publisher::PublisherApp;
 use crate::simulator::application::subscriber::SubscriberApp;
 use crate::simulator::content::Content;
-use crate::simulator::content::PARAMETER;
 use crate::simulator::falsification::Flaw;
 use crate::simulator::machine::{Impostor, Lie, Machine};
 use crate::simulator::measuring::Sums;
@@ -16,13 +15,13 @@ use crate::simulator::prng::{Prng, mix};
 use crate::simulator::rendezvous::Rendezvous;
 use crate::simulator::scenario::faults::{FaultKind, When};
 use crate::simulator::scenario::{Numbers, OddRank, PublisherPlan, STREAM, Scenario, SubscriberPlan};
+use crate::simulator::steering::parameters;
 use crate::simulator::store::Store;
 use crate::simulator::trace::{Trace, TraceMode};
 use crate::simulator::world::{Due, Life, Slot, World};
 use fp_proto::config::{CohortConfig, ContactText, PublisherConfig, SubscriberConfig};
 use fp_proto::mutation::Mutation;
 use fp_proto::publisher::PublisherMachine;
-use fp_proto::steering::{Parameter, ParameterKind};
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
@@ -197,8 +196,7 @@ impl World {
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
         config.measures = Arc::new(Sums);
-        let kind = ParameterKind::Integer { least: 0, greatest: 1 << 20 };
-        config.parameters = vec![Parameter { name: PARAMETER.to_owned(), kind }];
+        config.parameters = parameters();
         config.mutation = self.mutation();
         config
     }

@@ -93,6 +93,7 @@ impl World {
         let (cohort, rank) = self.place(slot);
         self.oracle.begun(cohort, rank, begun);
         self.oracle.steering_seen(cohort, rank, begun);
+        self.oracle.check_pauses(cohort, rank, begun.step);
         let Some((_, app)) = self.publisher(slot) else { return };
         app.begun += 1;
         app.act = Act::End(begun.step);

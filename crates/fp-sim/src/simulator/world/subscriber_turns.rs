@@ -5,19 +5,19 @@ use crate::simulator::application::App;
 use crate::simulator::application::held_step::Held;
 use crate::simulator::application::held_step::StepKey;
 use crate::simulator::application::subscriber::SubscriberApp;
-use crate::simulator::content::PARAMETER;
 use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::Machine;
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::oracle::Rule;
 use crate::simulator::scenario::Leaves;
+use crate::simulator::steering::{Asked, urgency_of};
 use crate::simulator::world::World;
 use fp_proto::commands::{CommandError, Next};
 use fp_proto::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use fp_proto::event::Event;
 use fp_proto::message::Assignment;
 use fp_proto::subscriber::SubscriberMachine;
-use fp_types::{AttributeValue, Rank, StepId};
+use fp_types::{Rank, StepId};
 
 type Pair<'a> = (&'a mut SubscriberMachine, &'a mut SubscriberApp);
 
@@ -122,13 +122,13 @@ impl World {
             return;
         }
         app.asked_values += 1;
-        let value = app.asked_values * 64 + u64::from(cohort.number());
-        let is_wrong = value.is_multiple_of(11);
-        let asked = if is_wrong { u64::from(u32::MAX) } else { value };
-        let answer = machine.steer(now, PARAMETER, AttributeValue::Unsigned(asked));
-        self.note(slot, || format!("asks for {PARAMETER} = {asked}: {answer:?}"));
+        let number = app.asked_values * 64 + u64::from(cohort.number());
+        let (asked, urgency) = (Asked::of(number), urgency_of(number));
+        let (name, value) = asked.sent();
+        let answer = machine.steer(now, name, value, urgency);
+        self.note(slot, || format!("asks for {asked:?}, {urgency:?}: {answer:?}"));
         if let Ok(id) = answer {
-            self.oracle.steers(cohort, attachment, id, (!is_wrong).then_some(value));
+            self.oracle.steers(cohort, attachment, id, asked);
         }
         self.settle(slot);
     }
@@ -243,6 +243,7 @@ impl World {
             | Event::Denied(_)
             | Event::StepDropped { .. }
             | Event::StepRejected { .. }
+            | Event::RequestAnswered { .. }
             | Event::RankLagging { .. } => {
                 self.oracle.violated(Rule::EventsAreForTheirRole, format!("{cohort} rank {rank}: {event:?}"));
             }

@@ -23,6 +23,8 @@ fn waits() -> Vec<Wait> {
         WaitOn::Step,
         WaitOn::Close { subscription: SUBSCRIPTION, label, steps: 2 },
         WaitOn::Others,
+        WaitOn::Pause { by: "viewer".to_owned() },
+        WaitOn::Request { parameter: "level".to_owned(), by: "viewer".to_owned() },
     ];
     all.map(|on| Wait { on, waited_ms: 1200 }).into()
 }
