@@ -18,6 +18,7 @@ module flexpath_c
   integer, parameter :: flexpath_status_forked = -13, flexpath_status_not_clean = -14
   integer, parameter :: flexpath_status_internal = -15, flexpath_status_not_derived = -16
   integer, parameter :: flexpath_status_incompatible = -17, flexpath_status_denied = -18
+  integer, parameter :: flexpath_status_not_taken = -19
 
   ! flexpath_dtype; the last three are Fortran's words
   integer, parameter :: flexpath_dtype_i8 = 1, flexpath_dtype_i16 = 2, flexpath_dtype_i32 = 3, flexpath_dtype_i64 = 4
@@ -65,6 +66,11 @@ module flexpath_c
   integer, parameter :: flexpath_event_kind_restarted = 12, flexpath_event_kind_ended = 13
   integer, parameter :: flexpath_event_kind_closed = 14, flexpath_event_kind_denied = 15
 
+  ! flexpath_parameter_kind
+  integer, parameter :: flexpath_parameter_kind_real = 1, flexpath_parameter_kind_integer = 2
+  integer, parameter :: flexpath_parameter_kind_bool = 3, flexpath_parameter_kind_text = 4
+  integer, parameter :: flexpath_parameter_kind_signal = 5
+
   ! flexpath_attribute_kind
   integer, parameter :: flexpath_attribute_kind_bool = 1, flexpath_attribute_kind_integer = 2
   integer, parameter :: flexpath_attribute_kind_unsigned = 3, flexpath_attribute_kind_real = 4
@@ -94,6 +100,13 @@ module flexpath_c
     integer(c_int32_t) :: is_there, ndims
     integer(c_int64_t) :: place(8)
   end type c_measured
+
+  type, bind(C) :: c_request
+    type(c_ptr) :: parameter, by, text
+    real(c_double) :: number
+    integer(c_int64_t) :: integer
+    integer(c_int32_t) :: kind
+  end type c_request
 
   type, bind(C) :: c_event
     integer(c_int32_t) :: kind, rank
@@ -210,6 +223,58 @@ module flexpath_c
       import :: c_int32_t, c_ptr
       type(c_ptr), value :: publisher
     end function c_publisher_abandon_step
+
+    integer(c_int32_t) function c_options_add_parameter(options, name, kind, least, greatest) &
+        bind(C, name='flexpath_options_add_parameter')
+      import :: c_char, c_double, c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int32_t), value :: kind
+      real(c_double), value :: least, greatest
+    end function c_options_add_parameter
+
+    integer(c_int32_t) function c_publisher_request_count(publisher, count) &
+        bind(C, name='flexpath_publisher_request_count')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int64_t), intent(out) :: count
+    end function c_publisher_request_count
+
+    integer(c_int32_t) function c_publisher_request_at(publisher, index, request) &
+        bind(C, name='flexpath_publisher_request_at')
+      import :: c_int32_t, c_int64_t, c_ptr, c_request
+      type(c_ptr), value :: publisher
+      integer(c_int64_t), value :: index
+      type(c_request), intent(out) :: request
+    end function c_publisher_request_at
+
+    integer(c_int32_t) function c_publisher_is_asked(publisher, parameter, asked) &
+        bind(C, name='flexpath_publisher_is_asked')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: publisher
+      character(kind=c_char), intent(in) :: parameter(*)
+      integer(c_int32_t), intent(out) :: asked
+    end function c_publisher_is_asked
+
+    integer(c_int32_t) function c_publisher_decline(publisher, index, reason) &
+        bind(C, name='flexpath_publisher_decline')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: publisher
+      integer(c_int64_t), value :: index
+      character(kind=c_char), intent(in) :: reason(*)
+    end function c_publisher_decline
+
+    integer(c_int32_t) function c_subscriber_request(subscriber, parameter, kind, value, urgent, timeout_ms, step) &
+        bind(C, name='flexpath_subscriber_request')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      character(kind=c_char), intent(in) :: parameter(*)
+      integer(c_int32_t), value :: kind
+      type(c_ptr), value :: value
+      integer(c_int32_t), value :: urgent
+      integer(c_int64_t), value :: timeout_ms
+      integer(c_int64_t), intent(out) :: step
+    end function c_subscriber_request
 
     integer(c_int32_t) function c_publisher_is_wanted(publisher, variable, wanted) &
         bind(C, name='flexpath_publisher_is_wanted')
@@ -1252,8 +1317,8 @@ module flexpath_c
 end module flexpath_c
 
 module flexpath
-  use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_f_pointer, c_funloc, c_int32_t, c_int64_t, &
-      c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_bool, c_char, c_double, c_f_pointer, c_funloc, c_int8_t, &
+      c_int32_t, c_int64_t, c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_size_t
   use, intrinsic :: iso_fortran_env, only: error_unit, int8, int16, int32, int64, real32, real64
   use flexpath_c
   implicit none
@@ -1272,6 +1337,11 @@ module flexpath
   public :: flexpath_subscriber_statistic, flexpath_subscriber_close
   public :: flexpath_step, flexpath_step_info, flexpath_step_describe, flexpath_step_variable_count
   public :: flexpath_variable_info, flexpath_step_variable_at, flexpath_step_variable, flexpath_step_release
+  public :: flexpath_parameter_kind_real, flexpath_parameter_kind_integer, flexpath_parameter_kind_bool
+  public :: flexpath_parameter_kind_text, flexpath_parameter_kind_signal, flexpath_status_not_taken
+  public :: flexpath_request, flexpath_options_add_parameter, flexpath_publisher_request_count
+  public :: flexpath_publisher_request_at, flexpath_publisher_is_asked, flexpath_publisher_decline
+  public :: flexpath_subscriber_request
   public :: flexpath_measured, flexpath_step_measured_count, flexpath_step_measured_at, flexpath_step_unjudged
   public :: flexpath_step_done, flexpath_step_give_back
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
@@ -1439,6 +1509,15 @@ module flexpath
     integer(int64), allocatable :: place(:)
   end type flexpath_measured
 
+  ! What somebody asks of the simulation at a step.
+  type :: flexpath_request
+    character(len=:), allocatable :: parameter, by ! what is asked for, and the name of the subscriber that asks
+    integer :: kind = 0                 ! one of flexpath_attribute_kind_...: bool, integer, real, or text
+    character(len=:), allocatable :: text ! the value of a text; empty of all others
+    real(real64) :: number = 0          ! the value of a number; truth values, and what has no value, are 0 and 1
+    integer(int64) :: integer = 0       ! the value of a whole number, and of a truth value
+  end type flexpath_request
+
   ! An event of a stream's life.
   type :: flexpath_event
     integer :: kind = flexpath_event_kind_other ! one of flexpath_event_kind_...
@@ -1532,6 +1611,13 @@ module flexpath
   interface flexpath_options_set
     procedure options_set_text, options_set_int32, options_set_int64, options_set_logical
   end interface flexpath_options_set
+
+  ! Asks the simulation for a value of a parameter: a real or whole number, a truth value, or a text. All its ranks see
+  ! it at the same step, and the answer comes when all have left that one. Only rank 0 of a cohort asks, and only under a
+  ! policy that may drop steps. flexpath_status_not_taken: it is not taken, and the text says by whom and why.
+  interface flexpath_subscriber_request
+    procedure request_real64, request_int32, request_int64, request_logical, request_text
+  end interface flexpath_subscriber_request
 
   ! Adds or changes an attribute of a variable. It is a text, a whole or a real number, a truth value, or a list of
   ! texts or numbers.
@@ -2452,6 +2538,182 @@ contains
     call conclude_status('flexpath_subscriber_close', c_subscriber_close(subscriber%handle), stat, errmsg)
     subscriber%handle = c_null_ptr
   end subroutine flexpath_subscriber_close
+
+  ! Steering: parameters that a simulation declares, and values of them that subscribers ask for.
+
+  ! Lets subscribers ask for values of a parameter. kind is one of flexpath_parameter_kind_...; least and greatest count
+  ! for real and integer alone, ends included. Rank 0's parameters count.
+  subroutine flexpath_options_add_parameter(options, name, kind, least, greatest, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name
+    integer, intent(in) :: kind
+    real(real64), intent(in), optional :: least, greatest
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    real(c_double) :: bounds(2)
+    bounds = [-huge(1.0_c_double), huge(1.0_c_double)]
+    if (present(least)) bounds(1) = least
+    if (present(greatest)) bounds(2) = greatest
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_add_parameter(options%handle, c_text(name), &
+        int(kind, c_int32_t), bounds(1), bounds(2))
+    call conclude_status('flexpath_options_add_parameter', status, stat, errmsg)
+  end subroutine flexpath_options_add_parameter
+
+  ! How many requests the step that is open has, in the order in which they were asked for. All ranks have the same. One
+  ! that is not declined by the end of the step counts as taken.
+  subroutine flexpath_publisher_request_count(publisher, requests, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(out) :: requests
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: counted
+    integer(c_int32_t) :: status
+    counted = 0
+    status = c_publisher_request_count(publisher%handle, counted)
+    requests = int(counted)
+    call conclude_status('flexpath_publisher_request_count', status, stat, errmsg)
+  end subroutine flexpath_publisher_request_count
+
+  ! The request at index, from 1.
+  subroutine flexpath_publisher_request_at(publisher, index, request, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(in) :: index
+    type(flexpath_request), intent(out) :: request
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    type(c_request) :: told
+    integer(c_int32_t) :: status
+    status = c_publisher_request_at(publisher%handle, int(index, c_int64_t) - 1, told)
+    if (status == flexpath_status_ok) then
+      request%parameter = text_of(told%parameter)
+      request%by = text_of(told%by)
+      request%text = text_of(told%text)
+      request%number = told%number
+      request%integer = told%integer
+      request%kind = told%kind
+    end if
+    call conclude_status('flexpath_publisher_request_at', status, stat, errmsg)
+  end subroutine flexpath_publisher_request_at
+
+  ! Whether the step that is open has a request for that parameter, whatever the value: for those without one.
+  subroutine flexpath_publisher_is_asked(publisher, parameter, asked, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    character(len=*), intent(in) :: parameter
+    logical, intent(out) :: asked
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status, answer
+    answer = 0
+    status = c_publisher_is_asked(publisher%handle, c_text(parameter), answer)
+    asked = answer /= 0
+    call conclude_status('flexpath_publisher_is_asked', status, stat, errmsg)
+  end subroutine flexpath_publisher_is_asked
+
+  ! Does not take the request at index, from 1, of the step that is open. Who asked is told the reason. The ranks of one
+  ! simulation are to decline the same.
+  subroutine flexpath_publisher_decline(publisher, index, reason, stat, errmsg)
+    type(flexpath_publisher), intent(in) :: publisher
+    integer, intent(in) :: index
+    character(len=*), intent(in) :: reason
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call conclude_status('flexpath_publisher_decline', &
+        c_publisher_decline(publisher%handle, int(index, c_int64_t) - 1, c_text(reason)), stat, errmsg)
+  end subroutine flexpath_publisher_decline
+
+  ! Asks, and waits at most timeout_ms milliseconds. step is the one at which all ranks saw it, and which they have left.
+  ! With urgent it is the next that no rank has begun; for that they wait for one another.
+  subroutine request_real64(subscriber, parameter, value, timeout_ms, step, urgent, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: parameter
+    real(real64), intent(in) :: value
+    integer, intent(in) :: timeout_ms
+    integer(int64), intent(out), optional :: step
+    logical, intent(in), optional :: urgent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    real(c_double), target :: sent
+    sent = value
+    call ask(subscriber, parameter, flexpath_attribute_kind_real, c_loc(sent), timeout_ms, step, urgent, stat, errmsg)
+  end subroutine request_real64
+
+  subroutine request_int32(subscriber, parameter, value, timeout_ms, step, urgent, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: parameter
+    integer(int32), intent(in) :: value
+    integer, intent(in) :: timeout_ms
+    integer(int64), intent(out), optional :: step
+    logical, intent(in), optional :: urgent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    call request_int64(subscriber, parameter, int(value, int64), timeout_ms, step, urgent, stat, errmsg)
+  end subroutine request_int32
+
+  subroutine request_int64(subscriber, parameter, value, timeout_ms, step, urgent, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: parameter
+    integer(int64), intent(in) :: value
+    integer, intent(in) :: timeout_ms
+    integer(int64), intent(out), optional :: step
+    logical, intent(in), optional :: urgent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t), target :: sent
+    sent = value
+    call ask(subscriber, parameter, flexpath_attribute_kind_integer, c_loc(sent), timeout_ms, step, urgent, stat, errmsg)
+  end subroutine request_int64
+
+  ! For parameters without a value it is .true.
+  subroutine request_logical(subscriber, parameter, value, timeout_ms, step, urgent, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: parameter
+    logical, intent(in) :: value
+    integer, intent(in) :: timeout_ms
+    integer(int64), intent(out), optional :: step
+    logical, intent(in), optional :: urgent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int8_t), target :: sent
+    sent = merge(1_c_int8_t, 0_c_int8_t, value)
+    call ask(subscriber, parameter, flexpath_attribute_kind_bool, c_loc(sent), timeout_ms, step, urgent, stat, errmsg)
+  end subroutine request_logical
+
+  subroutine request_text(subscriber, parameter, value, timeout_ms, step, urgent, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: parameter, value
+    integer, intent(in) :: timeout_ms
+    integer(int64), intent(out), optional :: step
+    logical, intent(in), optional :: urgent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    character(kind=c_char), allocatable, target :: sent(:)
+    character(len=:), allocatable :: ended
+    integer :: at
+    ended = c_text(value)
+    sent = [(ended(at:at), at=1, len(ended))]
+    call ask(subscriber, parameter, flexpath_attribute_kind_text, c_loc(sent), timeout_ms, step, urgent, stat, errmsg)
+  end subroutine request_text
+
+  subroutine ask(subscriber, parameter, kind, value, timeout_ms, step, urgent, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: parameter
+    integer, intent(in) :: kind, timeout_ms
+    type(c_ptr), intent(in) :: value
+    integer(int64), intent(out), optional :: step
+    logical, intent(in), optional :: urgent
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: seen
+    integer(c_int32_t) :: status, soon
+    soon = 0
+    if (present(urgent)) soon = merge(1_c_int32_t, 0_c_int32_t, urgent)
+    status = c_subscriber_request(subscriber%handle, c_text(parameter), int(kind, c_int32_t), value, soon, &
+        int(max(timeout_ms, 0), c_int64_t), seen)
+    if (present(step) .and. status == flexpath_status_ok) step = seen
+    call conclude_status('flexpath_subscriber_request', status, stat, errmsg)
+  end subroutine ask
 
   ! What happens on a stream, and what is to be known of it.
 

@@ -107,6 +107,10 @@ enum flexpath_status
    The publisher's access list does not allow what was asked for; the text names the rule and the peer.
    */
   FLEXPATH_STATUS_DENIED = -18,
+  /*
+   The simulation does not take what was asked of it; the text says who declined it, or what it takes.
+   */
+  FLEXPATH_STATUS_NOT_TAKEN = -19,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -468,6 +472,43 @@ enum flexpath_attribute_kind
 typedef enum flexpath_attribute_kind flexpath_attribute_kind;
 #else
 typedef int32_t flexpath_attribute_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/*
+ What values a parameter takes.
+ */
+enum flexpath_parameter_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /*
+   numbers from `least` to `greatest`
+   */
+  FLEXPATH_PARAMETER_KIND_REAL = 1,
+  /*
+   whole numbers from `least` to `greatest`
+   */
+  FLEXPATH_PARAMETER_KIND_INTEGER = 2,
+  /*
+   truth values
+   */
+  FLEXPATH_PARAMETER_KIND_BOOL = 3,
+  /*
+   texts of at most 1,024 bytes
+   */
+  FLEXPATH_PARAMETER_KIND_TEXT = 4,
+  /*
+   none: it is only asked for, such as `checkpoint` or `stop`
+   */
+  FLEXPATH_PARAMETER_KIND_SIGNAL = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum flexpath_parameter_kind flexpath_parameter_kind;
+#else
+typedef int32_t flexpath_parameter_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -957,6 +998,36 @@ typedef struct flexpath_field {
    */
   uint64_t offset_bytes;
 } flexpath_field;
+
+/*
+ What somebody asks of the simulation. Its texts are valid until the step is ended or abandoned.
+ */
+typedef struct flexpath_request {
+  /*
+   the parameter
+   */
+  const char *parameter;
+  /*
+   who asks: the name of the subscriber
+   */
+  const char *by;
+  /*
+   the value of a text; empty of all others
+   */
+  const char *text;
+  /*
+   the value of a number. Truth values are 0 and 1; 1 stands for a parameter without a value; a text has 0
+   */
+  double number;
+  /*
+   the value of a whole number, and of a truth value
+   */
+  int64_t integer;
+  /*
+   what the value is, one of `flexpath_attribute_kind`: bool, integer, real, or text
+   */
+  int32_t kind;
+} flexpath_request;
 
 /*
  What is to be known of a step.
@@ -1929,6 +2000,64 @@ flexpath_status flexpath_schema_field_at(const struct flexpath_schema *schema,
 flexpath_status flexpath_schema_record_of(const struct flexpath_schema *schema,
                                           const char *field,
                                           struct flexpath_schema **record);
+
+/*
+ Lets subscribers ask the simulation for values of a parameter. `kind` is one of `flexpath_parameter_kind`. `least` and
+ `greatest` count for real and integer alone, ends included. What was asked for is seen by all ranks at the same step
+ (`flexpath_publisher_request_at`). Rank 0's parameters count. Any thread.
+ */
+flexpath_status flexpath_options_add_parameter(struct flexpath_options *options,
+                                               const char *name,
+                                               int32_t kind,
+                                               double least,
+                                               double greatest);
+
+/*
+ Writes how many requests the step that is open has to `count`. They come in the order in which they were asked for. All
+ ranks have the same. One that is not declined by the end of the step counts as taken. Any thread.
+ */
+flexpath_status flexpath_publisher_request_count(struct flexpath_publisher *publisher,
+                                                 uint64_t *count);
+
+/*
+ Writes the request at `index`, from 0, to `request`. Any thread.
+ */
+flexpath_status flexpath_publisher_request_at(struct flexpath_publisher *publisher,
+                                              uint64_t index,
+                                              struct flexpath_request *request);
+
+/*
+ Writes 1 to `asked` if the step that is open has a request for that parameter, whatever the value: for those without
+ one, such as `stop`. Any thread.
+ */
+flexpath_status flexpath_publisher_is_asked(struct flexpath_publisher *publisher,
+                                            const char *parameter,
+                                            int32_t *asked);
+
+/*
+ Does not take the request at `index`, from 0, of the step that is open. Who asked is told `reason`. Other ranks may take
+ it all the same: those of one simulation are to decline the same. Any thread.
+ */
+flexpath_status flexpath_publisher_decline(struct flexpath_publisher *publisher,
+                                           uint64_t index,
+                                           const char *reason);
+
+/*
+ Asks the simulation for a value of a parameter, and waits at most `timeout_ms` milliseconds for the answer. All its ranks
+ see it at the same step; the answer comes when all have left that one, whose number is written to `step` unless that is
+ null. `kind` is one of `flexpath_attribute_kind`: `value` points to an element of that type, and of a text to its
+ characters. 0 is for a parameter without a value, such as `checkpoint` or `resume`; `value` may be null then. `urgent` 1
+ has the ranks wait for one another, so that they see it at the next step that none has begun. Only rank 0 of a cohort
+ asks, and only under a policy that may drop steps: it reads none while it waits. `FLEXPATH_STATUS_NOT_TAKEN`: the
+ simulation does not take it, and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
+ */
+flexpath_status flexpath_subscriber_request(struct flexpath_subscriber *subscriber,
+                                            const char *parameter,
+                                            int32_t kind,
+                                            const void *value,
+                                            int32_t urgent,
+                                            uint64_t timeout_ms,
+                                            uint64_t *step);
 
 /*
  Writes what is to be known of a step to `info`. Any thread.

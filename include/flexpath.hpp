@@ -328,6 +328,11 @@ public:
         check(flexpath_options_add_derivation(raw(), name.c_str(), derivation.c_str(), placement));
         return *this;
     }
+    /* Lets subscribers ask for values of a parameter; `kind` is one of flexpath_parameter_kind. */
+    options &add_parameter(const std::string &name, std::int32_t kind, double least = 0, double greatest = 0) {
+        check(flexpath_options_add_parameter(raw(), name.c_str(), kind, least, greatest));
+        return *this;
+    }
     /* Records that go through a transform of that name before a subscriber reads them, and on which side. */
     options &add_transformed(const std::string &name, const std::string &variable, const std::string &transform,
                              std::int32_t placement = FLEXPATH_PLACEMENT_PUBLISHER) {
@@ -999,6 +1004,25 @@ public:
         check(flexpath_publisher_is_wanted(raw(), variable.c_str(), &wanted));
         return wanted != 0;
     }
+    /* What is asked of the simulation at the step that is open; the texts are the step's. */
+    std::vector<flexpath_request> requests() const {
+        std::uint64_t count = 0;
+        check(flexpath_publisher_request_count(raw(), &count));
+        std::vector<flexpath_request> all(count);
+        for (std::uint64_t index = 0; index < count; index++)
+            check(flexpath_publisher_request_at(raw(), index, &all[index]));
+        return all;
+    }
+    /* Whether somebody asks for that at the step that is open, whatever the value. */
+    bool is_asked(const std::string &parameter) const {
+        std::int32_t asked = 0;
+        check(flexpath_publisher_is_asked(raw(), parameter.c_str(), &asked));
+        return asked != 0;
+    }
+    /* Does not take the request at that index of requests(), and says why. */
+    void decline(std::uint64_t index, const std::string &reason) {
+        check(flexpath_publisher_decline(raw(), index, reason.c_str()));
+    }
     void end_step() { check(flexpath_publisher_end_step(raw())); }
     void abandon_step() { check(flexpath_publisher_abandon_step(raw())); }
     bool has_subscribers() const {
@@ -1314,6 +1338,36 @@ public:
         check(flexpath_subscriber_end(raw(), &why));
         return why;
     }
+    /* Asks the simulation for a value of a parameter; gives the step at which all its ranks saw it. */
+    std::uint64_t request(const std::string &parameter, double value, std::chrono::milliseconds timeout,
+                          bool urgent = false) {
+        return ask(parameter, FLEXPATH_ATTRIBUTE_KIND_REAL, &value, timeout, urgent);
+    }
+    std::uint64_t request(const std::string &parameter, std::int64_t value, std::chrono::milliseconds timeout,
+                          bool urgent = false) {
+        return ask(parameter, FLEXPATH_ATTRIBUTE_KIND_INTEGER, &value, timeout, urgent);
+    }
+    std::uint64_t request(const std::string &parameter, int value, std::chrono::milliseconds timeout,
+                          bool urgent = false) {
+        return request(parameter, static_cast<std::int64_t>(value), timeout, urgent);
+    }
+    std::uint64_t request(const std::string &parameter, bool value, std::chrono::milliseconds timeout,
+                          bool urgent = false) {
+        const std::uint8_t truth = value;
+        return ask(parameter, FLEXPATH_ATTRIBUTE_KIND_BOOL, &truth, timeout, urgent);
+    }
+    std::uint64_t request(const std::string &parameter, const char *value, std::chrono::milliseconds timeout,
+                          bool urgent = false) {
+        return ask(parameter, FLEXPATH_ATTRIBUTE_KIND_TEXT, value, timeout, urgent);
+    }
+    std::uint64_t request(const std::string &parameter, const std::string &value, std::chrono::milliseconds timeout,
+                          bool urgent = false) {
+        return request(parameter, value.c_str(), timeout, urgent);
+    }
+    /* Of a parameter without a value. */
+    std::uint64_t request(const std::string &parameter, std::chrono::milliseconds timeout, bool urgent = false) {
+        return ask(parameter, 0, nullptr, timeout, urgent);
+    }
     /* Asks for other variables, for the whole cohort. */
     void select_variables(const std::vector<std::string> &names) {
         check(flexpath_subscriber_select_variables(raw(), pointers(names).data(), names.size()));
@@ -1338,6 +1392,12 @@ public:
     void close() { check(flexpath_subscriber_close(take())); }
 
 private:
+    std::uint64_t ask(const std::string &parameter, std::int32_t kind, const void *value,
+                      std::chrono::milliseconds timeout, bool urgent) {
+        std::uint64_t seen = 0;
+        check(flexpath_subscriber_request(raw(), parameter.c_str(), kind, value, urgent, wait_ms(timeout), &seen));
+        return seen;
+    }
     std::string told(flexpath_status (*tell)(flexpath_subscriber *, const char **)) const {
         const char *text = nullptr;
         check(tell(raw(), &text));

@@ -5,7 +5,7 @@
 set -eu
 
 folder=$(cd "$(dirname "$0")/../fortran/parts" && pwd)
-parts="c head texts options selections variables publisher subscriber events step attributes put get together schemas
+parts="c head texts options selections variables publisher subscriber steering events step attributes put get together schemas
     records transforms"
 
 # Name, declaration, element type: those whose memory is taken as it is.

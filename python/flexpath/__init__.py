@@ -22,6 +22,7 @@ from ._errors import (
     Io,
     Lost,
     Misuse,
+    NotTaken,
     PeerMisbehaved,
     TimedOut,
 )
@@ -30,6 +31,7 @@ from ._native import limit_process_bytes
 from ._options import DropNewest, DropOldest, EveryKth, EveryStep, LatestOnly, Share, WaitAtMost
 from ._publish import Publisher, StepWriter, publish
 from ._records import RecordType
+from ._steering import Request
 from ._step import Array, Step
 from ._subscribe import Subscriber, subscribe
 
@@ -51,9 +53,11 @@ __all__ = [
     "Lost",
     "Measured",
     "Misuse",
+    "NotTaken",
     "PeerMisbehaved",
     "Publisher",
     "RecordType",
+    "Request",
     "Share",
     "Step",
     "StepWriter",
@@ -63,6 +67,7 @@ __all__ = [
     "find",
     "limit_process_bytes",
     "publish",
+    "request",
     "status",
     "streams",
     "subscribe",
@@ -73,6 +78,14 @@ def streams(rendezvous: str | os.PathLike[str] | None = None) -> list[dict[str, 
     """The entries of the rendezvous: name, epoch and contact. Nobody is asked whether they are alive."""
     place = None if rendezvous is None else os.fspath(rendezvous)
     return [{"name": name, "epoch": epoch, "contact": at} for name, epoch, at in _native.streams(place)]
+
+
+def request(
+    stream: str, parameter: str, value: Any = True, *, timeout: float = 10.0, now: bool = False, **options: Any
+) -> int:
+    """Ask a simulation for a value of a parameter, by a subscriber of its own. See `Subscriber.request`."""
+    with subscribe(stream, variables=[], policy="drop_oldest", open_timeout=timeout, **options) as subscriber:
+        return subscriber.request(parameter, value, timeout=timeout, now=now)
 
 
 def status(stream: str, *, timeout: float = 2.0, **options: Any) -> dict[str, Any]:

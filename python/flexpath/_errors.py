@@ -33,6 +33,10 @@ class Denied(FlexpathError, PermissionError):
     """The owner of the stream does not let this program do that."""
 
 
+class NotTaken(FlexpathError):
+    """The simulation does not take what it was asked for. The text says who declined it, or what it takes."""
+
+
 class EndOfStream(FlexpathError, EOFError):
     """The publisher closed the stream: there are no more steps."""
 

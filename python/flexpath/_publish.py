@@ -16,6 +16,7 @@ from ._dtypes import name_of, of_name
 from ._errors import FlexpathError, Misuse
 from ._handles import Handle
 from ._records import RecordType, aligned, lies_as_it_is, to_values
+from ._steering import Request, Takes, parameters as _parameters
 from ._step import Step
 
 
@@ -124,6 +125,22 @@ class StepWriter:
     def wanted(self, name: str) -> bool:
         """Whether anybody wants what is put of a variable: what is not wanted need not be computed."""
         return self._native.wanted(name)
+
+    @property
+    def requests(self) -> tuple[Request, ...]:
+        """What is asked of the simulation at this step. What is not declined by its end counts as taken."""
+        told = enumerate(self._native.requests())
+        return tuple(Request(parameter, value, by, index) for index, (parameter, value, by) in told)
+
+    def is_asked(self, parameter: str) -> bool:
+        """Whether somebody asks for that at this step, whatever the value: for parameters without one."""
+        return self._native.is_asked(parameter)
+
+    def decline(self, request: Request, reason: str) -> None:
+        """Do not take a request of this step. Who asked is told why. All ranks are to decline the same."""
+        if request not in self.requests:
+            raise Misuse(f"step {self.number}: {request} is no request of this step")
+        self._native.decline(request.index, reason)
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.put(name, value)
@@ -411,6 +428,8 @@ def publish(
     reserve_steps: int | None = None,
     precious_first: bool | None = None,
     first_step: int | None = None,
+    parameters: Mapping[str, Takes] | None = None,
+    pause: float | None = None,
     limit_wait: float | None = None,
     open_timeout: float | None = None,
     close_timeout: float | None = None,
@@ -425,7 +444,9 @@ def publish(
 
     `cohort`: a communicator of mpi4py, "environment", or (rank, size); all ranks of a cohort open the stream together.
     `min_subscribers`: wait for so many subscriptions. `limit_bytes`: of live steps on this rank (1 GiB).
-    `reserve_steps`: the last steps, which are kept for newcomers. `limit_wait`: the longest that a subscriber may hold
+    `parameters`: what subscribers may ask for (`StepWriter.requests`), such as `{"conductivity": (0.0, 10.0), "level":
+    (0, 9), "melts": bool, "title": str, "stop": None}`. `pause`: for how long they may pause the program; not said, not
+    at all. `reserve_steps`: the last steps, which are kept for newcomers. `limit_wait`: the longest that a subscriber may hold
     the program up. Times are in seconds. docs/python.md has all options.
 
     >>> import flexpath
@@ -441,6 +462,8 @@ def publish(
         "reserve_steps": reserve_steps,
         "precious_first": precious_first,
         "first_step": first_step,
+        "parameters": None if parameters is None else _parameters(parameters),
+        "pause": pause,
         "limit_wait": limit_wait,
         "open_timeout": open_timeout,
         "close_timeout": close_timeout,

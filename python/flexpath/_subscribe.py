@@ -174,6 +174,16 @@ class Subscriber(Handle):
             self._check_left()
         return step
 
+    def request(self, parameter: str, value: Any = True, *, timeout: float = 10.0, now: bool = False) -> int:
+        """Ask the simulation for a value of a parameter. Gives the step at which all its ranks saw it.
+
+        `now`: at the next step that no rank has begun; for that they wait for one another. Only rank 0 of a cohort asks,
+        and only under a policy that may drop steps: it reads none while it waits. `flexpath.request` needs no subscriber.
+        `NotTaken`: the simulation does not take it. `TimedOut`: there was no answer, and it may still take it.
+        """
+        self._user = threading.get_ident()
+        return self._native.request(parameter, value, timeout, now)
+
     def select(self, variables: str | Sequence[str]) -> None:
         """Subscribe to other variables, for the whole cohort. An event says from which step on they come."""
         self._native.select_variables(_options.names(variables))

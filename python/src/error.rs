@@ -2,7 +2,7 @@
 
 use flexpath::{
     BeginError, CloseError, DerivationError, FindError, OpenError, PutError, ReadError, RecordBlockError,
-    SyncError, VariableError,
+    RequestError, SteeringRefusal, SyncError, VariableError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -19,9 +19,10 @@ pub(crate) enum Guilt {
     Io,
     TimedOut,
     Denied,
+    NotTaken,
 }
 
-static CLASSES: [PyOnceLock<Py<PyType>>; 7] = [const { PyOnceLock::new() }; 7];
+static CLASSES: [PyOnceLock<Py<PyType>>; 8] = [const { PyOnceLock::new() }; 8];
 
 impl Guilt {
     fn name(self) -> &'static str {
@@ -33,6 +34,7 @@ impl Guilt {
             Self::Io => "Io",
             Self::TimedOut => "TimedOut",
             Self::Denied => "Denied",
+            Self::NotTaken => "NotTaken",
         }
     }
 }
@@ -113,6 +115,18 @@ impl Guilty for ReadError {
             | Self::NotTransformed { .. }
             | Self::NotDerived { .. }
             | Self::NotProvided { .. } => Guilt::Incompatible,
+            _ => Guilt::Misuse,
+        }
+    }
+}
+
+impl Guilty for RequestError {
+    fn guilt(&self) -> Guilt {
+        match self {
+            Self::Refused { refusal: SteeringRefusal::Denied(_), .. } => Guilt::Denied,
+            Self::Refused { .. } | Self::Declined { .. } => Guilt::NotTaken,
+            Self::NoAnswer { .. } => Guilt::TimedOut,
+            Self::Over { .. } => Guilt::Lost,
             _ => Guilt::Misuse,
         }
     }

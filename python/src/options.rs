@@ -6,8 +6,8 @@ use crate::schema::Schema;
 use crate::seconds::seconds;
 use flexpath::{
     Access, Cohort, CohortSide, CollectiveFailure, Collectives, DerivedVariable, LinkOptions, OnLoss,
-    PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt, StepId, SubscriberOptions,
-    TlsOptions, Token, TransportPolicy, WantedType,
+    ParameterKind, PublisherOptions, QueuePolicy, Real, Rendezvous, Share, ShareMode, StartAt, StepId,
+    SubscriberOptions, TlsOptions, Token, TransportPolicy, WantedType,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -143,11 +143,37 @@ pub(crate) fn publisher(given: &Bound<'_, PyDict>) -> PyResult<PublisherOptions>
     set(&mut options.derive_budget, words.seconds("derive_budget")?);
     set(&mut options.derive_share_percent, words.take("derive_share_percent")?);
     set(&mut options.derivations, words.take("derivations")?);
+    for parameter in words.take::<Vec<Bound<'_, PyTuple>>>("parameters")?.unwrap_or_default() {
+        let name: String = parameter.get_item(0)?.extract()?;
+        options = options.with_parameter(name, parameter_kind(&parameter)?);
+    }
+    if let Some(longest) = words.seconds("pause")? {
+        options = options.with_pause(longest);
+    }
     if let Some(path) = words.take::<String>("access_file")? {
         options.access = Some(Access::from_file(path).map_err(misuse)?);
     }
     words.finish()?;
     Ok(options)
+}
+
+/// What values a parameter takes: its name, a kind, and what belongs to that.
+fn parameter_kind(given: &Bound<'_, PyTuple>) -> PyResult<ParameterKind> {
+    let kind: String = given.get_item(1)?.extract()?;
+    Ok(match kind.as_str() {
+        "real" => ParameterKind::Real {
+            least: Real(given.get_item(2)?.extract()?),
+            greatest: Real(given.get_item(3)?.extract()?),
+        },
+        "integer" => ParameterKind::Integer {
+            least: given.get_item(2)?.extract()?,
+            greatest: given.get_item(3)?.extract()?,
+        },
+        "bool" => ParameterKind::Bool,
+        "text" => ParameterKind::Text,
+        "signal" => ParameterKind::Signal,
+        other => return Err(misuse(format!("there is no kind of parameter {other:?}"))),
+    })
 }
 
 /// A policy: its name, and what belongs to it.

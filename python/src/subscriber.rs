@@ -1,5 +1,6 @@
 //! A subscriber rank.
 
+use crate::attribute;
 use crate::error::{Guilt, OrRaise, raise};
 use crate::events;
 use crate::interrupt::waiting;
@@ -62,6 +63,25 @@ impl Subscriber {
             let _ = self.signal.set(made);
         }
         Ok(self.signal.get().map_or(-1, |signal| signal.as_fd().as_raw_fd()))
+    }
+
+    /// Asks the simulation for a value, and gives the step at which all its ranks saw it.
+    fn request(
+        &self,
+        py: Python<'_>,
+        parameter: &str,
+        value: &Bound<'_, PyAny>,
+        timeout: f64,
+        now: bool,
+    ) -> PyResult<u64> {
+        let (value, timeout) = (attribute::given(value)?, seconds(timeout)?);
+        self.open.with(py, |subscriber| {
+            let seen = match now {
+                true => subscriber.request_now(parameter, value, timeout),
+                false => subscriber.request(parameter, value, timeout),
+            };
+            Ok(seen.or_raise()?.0)
+        })
     }
 
     fn select_variables(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {

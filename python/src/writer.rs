@@ -1,12 +1,13 @@
 //! A step being published.
 
+use crate::attribute;
 use crate::buffer::{Exported, Loan};
 use crate::definition::Definition;
 use crate::error::{OrRaise, misuse};
 use crate::interrupt::waiting;
 use crate::selection::dims;
 use crate::values;
-use flexpath::Region;
+use flexpath::{ParameterRequest, Region};
 use pyo3::prelude::*;
 use std::sync::{Mutex, PoisonError};
 
@@ -65,6 +66,30 @@ impl StepWriter {
         self.with(py, |writer| {
             writer.promise(names);
             Ok(())
+        })
+    }
+
+    /// What is asked of the simulation: parameter, value, and who asks.
+    fn requests<'py>(&self, py: Python<'py>) -> PyResult<Vec<(String, Bound<'py, PyAny>, String)>> {
+        let all = self.with(py, |writer| Ok(writer.requests().to_vec()))?;
+        let told = |request: &ParameterRequest| {
+            let value = attribute::told(py, request.value())?;
+            Ok((request.parameter().to_owned(), value, request.by().to_owned()))
+        };
+        all.iter().map(told).collect()
+    }
+
+    /// Whether somebody asks for that at this step.
+    fn is_asked(&self, py: Python<'_>, parameter: &str) -> PyResult<bool> {
+        self.with(py, |writer| Ok(writer.is_asked(parameter)))
+    }
+
+    /// Does not take one of `requests`.
+    fn decline(&self, py: Python<'_>, index: usize, reason: String) -> PyResult<()> {
+        self.with(py, |writer| {
+            let request = writer.requests().get(index).cloned();
+            let request = request.ok_or_else(|| misuse("this is no request of this step"))?;
+            writer.decline(&request, reason).or_raise()
         })
     }
 

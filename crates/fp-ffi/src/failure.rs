@@ -4,8 +4,8 @@
 use crate::c_text::clean;
 use crate::words;
 use fp_core::{
-    BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, SyncError, VariableError,
-    own_pid,
+    BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, RequestError,
+    SteeringRefusal, SyncError, VariableError, own_pid,
 };
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -59,6 +59,8 @@ pub enum Status {
     Incompatible = -17,
     /// The publisher's access list does not allow what was asked for; the text names the rule and the peer.
     Denied = -18,
+    /// The simulation does not take what was asked of it; the text says who declined it, or what it takes.
+    NotTaken = -19,
 }
 
 /// A failure on its way to the caller.
@@ -200,6 +202,14 @@ failures! {
         SyncError::Held { .. } => Status::TimedOut,
         SyncError::Lost { .. } => Status::Lost,
         SyncError::Coordinator { .. } | _ => Status::Internal,
+    };
+    RequestError: error => match &error {
+        RequestError::Refused { refusal: SteeringRefusal::Denied(_), .. } => Status::Denied,
+        RequestError::Refused { .. } | RequestError::Declined { .. } => Status::NotTaken,
+        RequestError::NoAnswer { .. } => Status::TimedOut,
+        RequestError::Over { .. } => Status::Lost,
+        RequestError::Misuse { source, .. } => of_misuse(source),
+        _ => Status::Internal,
     };
     CloseError: error => match &error {
         CloseError::Misuse { source, .. } => of_misuse(source),

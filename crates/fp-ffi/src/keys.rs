@@ -196,6 +196,10 @@ keys! {
     "RefuseIncomplete", Publisher, |s, v| s.publisher.refuse_incomplete = truth(v)?;
     "SkewSteps", Publisher, |s, v| s.publisher.skew_steps = number(v, 1)?;
     "SkewTimeoutSecs", Publisher, |s, v| s.publisher.skew_timeout = seconds(v)?;
+    "PauseLimitSecs", Publisher, |s, v| {
+        let longest = seconds(v)?;
+        s.publisher = s.publisher.clone().with_pause(longest)
+    };
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
     "DeriveBudgetSecs", Publisher, |s, v| s.publisher.derive_budget = seconds(v)?;
     "DeriveSharePercent", Publisher, |s, v| s.publisher.derive_share_percent = number(v, 0)?;

@@ -10,6 +10,7 @@
 #[cfg(not(panic = "unwind"))]
 compile_error!("the guard against panics needs panic = \"unwind\"");
 
+mod asked;
 mod attribute_value;
 mod attributes;
 mod blocks;
@@ -41,6 +42,7 @@ mod schema;
 mod schema_text;
 mod selection;
 mod statistics;
+mod steering;
 mod step;
 mod struct_layout;
 mod subscriber;
@@ -51,6 +53,7 @@ mod variable;
 mod view;
 mod words;
 
+pub use asked::RequestStruct;
 pub use attribute_value::{AttributeCode, AttributeStruct};
 pub use blocks::BlockStruct;
 pub use cohort::{Allgather, Barrier};
@@ -63,6 +66,7 @@ pub use provided::{FoundStruct, ProvidedStruct};
 pub use record_set::ValueStruct;
 pub use schema_text::{ExtentCode, FieldStruct};
 pub use selection::{ConversionCode, Selected, SelectionStruct};
+pub use steering::ParameterCode;
 pub use step::{GetStruct, StepInfo, VariableStruct};
 pub use subscriber::EndCode;
 pub use transforms::Transform;

@@ -9,7 +9,7 @@ use crate::raw::{as_len, check_place, give, text, values};
 use crate::schema::{SchemaHandle, built};
 use crate::selection::{SelectionStruct, selection};
 use fp_core::{
-    Cohort, CohortSide, DerivationError, DerivedVariable, LinkOptions, SubscriberOptions,
+    Cohort, CohortSide, DerivationError, DerivedVariable, LinkOptions, PublisherOptions, SubscriberOptions,
     TransformedVariable, Transforms, TransportPolicy, WantedType,
 };
 use std::ffi::c_char;
@@ -35,6 +35,16 @@ impl State {
     pub(crate) fn transforms(&mut self, transforms: &Transforms) {
         self.settings.subscriber.transforms = Some(transforms.clone());
         self.settings.publisher.transforms = Some(transforms.clone());
+    }
+
+    /// An option of publishers that has no key.
+    pub(crate) fn publisher(
+        &mut self,
+        what: &'static str,
+        set: impl FnOnce(PublisherOptions) -> PublisherOptions,
+    ) {
+        self.settings.publisher = set(self.settings.publisher.clone());
+        self.set.push((what, Role::Publisher));
     }
 
     /// A cohort that finds its lead by the rendezvous.

@@ -1,6 +1,7 @@
 //! Publishers: open, steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::asked::Asked;
 use crate::cohort::or_decline;
 use crate::descriptor::Descriptor;
 use crate::failure::{Failure, Outcome, Status, check_process, guard};
@@ -9,7 +10,7 @@ use crate::keys::Role;
 use crate::options::{OptionsHandle, settings};
 use crate::raw::{check_place, give, text, texts, wait};
 use crate::statistics::{all_of, of_pool, of_queues, value_of};
-use fp_core::{EventQueue, Publisher as Core, StepWriter, own_pid};
+use fp_core::{EventQueue, Publisher as Core, StepId, StepWriter, own_pid};
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
 
@@ -25,6 +26,8 @@ struct State {
     // The step first: an open one is abandoned before the stream closes.
     step: Option<StepWriter>,
     core: Option<Core>,
+    /// What is asked of the simulation at a step, since somebody looked at it there.
+    asked: Option<(StepId, Vec<Asked>)>,
 }
 
 impl Handle for PublisherHandle {
@@ -42,8 +45,24 @@ pub(crate) fn with_core<T>(
     let found = find(handle)?;
     check_process(found.process)?;
     let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
-    let State { step, core } = &mut *state;
+    let State { step, core, .. } = &mut *state;
     run(core.as_mut().ok_or_else(closed)?, step)
+}
+
+/// Runs something with the step that is open, and what is asked of the simulation at it.
+pub(crate) fn with_requests<T>(
+    handle: *const PublisherHandle,
+    run: impl FnOnce(&mut StepWriter, &[Asked]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let found = find(handle)?;
+    check_process(found.process)?;
+    let mut state = found.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let State { step, asked, .. } = &mut *state;
+    let step = step.as_mut().ok_or_else(no_step)?;
+    let read = |step: &StepWriter| (step.step(), step.requests().iter().map(Asked::new).collect());
+    let known = asked.take().filter(|(of, _)| *of == step.step());
+    let (_, all) = asked.insert(known.unwrap_or_else(|| read(step)));
+    run(step, all)
 }
 
 /// Puts something into the step that is open. Whatever fails in it is a put that failed, also before the step sees it.
@@ -95,7 +114,7 @@ pub extern "C" fn flexpath_publisher_open(
         let (name, settings) = or_decline(options, needed)?;
         let core = Core::open(name, settings.publisher)?;
         let events = core.event_queue();
-        let state = Mutex::new(State { step: None, core: Some(core) });
+        let state = Mutex::new(State { step: None, core: Some(core), asked: None });
         let opened =
             PublisherHandle { state, events, events_shown: Descriptor::default(), process: own_pid() };
         give(publisher, hold(opened), "publisher")

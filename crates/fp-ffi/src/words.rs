@@ -17,6 +17,7 @@ const WORDS: &[(&str, &str)] = &[
     ("read it by get, with that element type", "read it by flexpath_step_get, with that element type"),
     ("put it with a region", "put it by flexpath_publisher_put, with start and count"),
     ("ask for one by with_share", "ask for one by ShareSet and ShareRedeliver"),
+    ("with DropOldest and no variables", "with QueueFullPolicy DropOldest"),
     ("with_explicit_done", "ShareExplicitDone"),
     ("with_module names it", "flexpath_options_add_module names it"),
 ];

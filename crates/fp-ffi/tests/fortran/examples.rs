@@ -1,7 +1,9 @@
 //! The examples in Fortran: what docs/fortran.md shows is run word for word, and the solver under mpirun.
 
 use crate::support::{LIBRARY_AND_MODULE, Mpi, example, of_repository, place, printed, start};
+use fp_core::{NextStep, QueuePolicy, Rendezvous, Subscriber, SubscriberOptions};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 fn text(path: &str) -> String {
     std::fs::read_to_string(of_repository(path)).expect("the file is there")
@@ -34,6 +36,61 @@ fn a_stranger_publishes_by_the_document_alone() {
         "{printed}"
     );
     assert_eq!(printed.lines().count(), 11);
+}
+
+/// The field of each step of the solver with those arguments. Meanwhile `ask` runs, as long as it likes.
+fn fields_of_solver(
+    words: &[&str],
+    ask: impl FnOnce(&Rendezvous) -> Option<u64> + Send,
+) -> (Vec<Vec<f64>>, Option<u64>) {
+    let mpi = Mpi::chosen().expect("there is one");
+    let sources = ["installed/share/flexpath/fortran/flexpath_mpi.f90", "../../examples/fortran/heat.f90"];
+    let (place, heat) = (place(), mpi.compile(&LIBRARY_AND_MODULE, &sources));
+    let solver = mpi.start(4, &heat, words, place.path());
+    let rendezvous = Rendezvous::at(place.path()).expect("a place");
+    let options = SubscriberOptions::default().with_rendezvous(rendezvous.clone());
+    let mut reader = Subscriber::open("heat3d", options).expect("attached");
+    let mut fields = Vec::new();
+    let asked = std::thread::scope(|scope| {
+        let asking = scope.spawn(move || ask(&rendezvous));
+        while let NextStep::Step(step) = reader.next_step(Duration::from_secs(60)).expect("a step") {
+            fields.push(step.get::<f64>("temperature", "[...]").expect("the field"));
+            // The solver waits for its reader, so that it is not over before somebody has asked.
+            let moment = Instant::now() + Duration::from_millis(50);
+            while !asking.is_finished() && Instant::now() < moment {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        asking.join().expect("no panic")
+    });
+    solver.printed();
+    (fields, asked)
+}
+
+/// What is asked for holds on all ranks from one step on: the run is, to the bit, one that was so planned.
+#[test]
+fn a_solver_that_is_steered_is_one_that_was_so_planned() {
+    if Mpi::chosen().is_none() {
+        return;
+    }
+    let iterations = "2000";
+    let (steered, step) = fields_of_solver(&[iterations], |rendezvous| {
+        let options = SubscriberOptions::default()
+            .with_rendezvous(rendezvous.clone())
+            .with_variables(Vec::<String>::new())
+            .with_policy(QueuePolicy::DropOldest);
+        let mut asker = Subscriber::open("heat3d", options).expect("attached");
+        Some(asker.request("conductivity", 1.0, Duration::from_secs(60)).expect("applied").0)
+    });
+    let step = step.expect("it was asked").to_string();
+    let (planned, _) = fields_of_solver(&[iterations, &step, "1.0"], |_| None);
+    let (untouched, _) = fields_of_solver(&[iterations], |_| None);
+    let bits = |fields: &[Vec<f64>]| -> Vec<Vec<u64>> {
+        fields.iter().map(|field| field.iter().map(|cell| cell.to_bits()).collect()).collect()
+    };
+    assert_eq!((steered.len(), untouched.len()), (101, 101));
+    assert!(bits(&steered) == bits(&planned), "steered at step {step}, and it is another run");
+    assert!(bits(&steered) != bits(&untouched), "what was asked for has changed nothing");
 }
 
 #[test]

@@ -5,7 +5,9 @@ mod everything;
 #[path = "../fortran/examples.rs"]
 mod examples;
 
-use crate::support::{GFORTRAN_FLAGS, LIBRARY_AND_MODULE, TestProcess, as_rank, of_repository, place, start};
+use crate::support::{
+    GFORTRAN_FLAGS, LIBRARY, LIBRARY_AND_MODULE, TestProcess, as_rank, of_repository, place, start,
+};
 use everything::{TYPES, program};
 use fp_core::{
     MemoryOrder, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Select, Subscriber,
@@ -166,6 +168,25 @@ fn every_condition_fires() {
             "watched\n",
             "{transports}"
         );
+    }
+}
+
+/// What a simulation in each language says of what was asked of it.
+const ASKED: &str =
+    "conductivity = 2.5\nlevel = -2\nmelts = 1\ntitle = a warm day\nlevel = 3\nmelts = 1\nstop = 1\n";
+
+/// Simulations in each language are steered from another.
+#[test]
+fn simulations_are_steered_across_languages() {
+    let in_fortran = LIBRARY_AND_MODULE.compile("tests/fortran/steered.f90");
+    let in_c = LIBRARY.compile("tests/c/steered.c");
+    let in_cpp = LIBRARY.compile("tests/c/steered.cpp");
+    for (simulation, asker) in [(&in_c, &in_fortran), (&in_fortran, &in_cpp), (&in_cpp, &in_c)] {
+        let place = place();
+        let run = |program, role| run(program, &[role], place.path(), (0, 1), "shm,tcp");
+        let simulated = run(simulation, "simulate");
+        assert_eq!(run(asker, "ask").printed(), "asked\n");
+        assert_eq!(simulated.printed(), ASKED);
     }
 }
 
