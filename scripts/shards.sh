@@ -9,7 +9,8 @@
 # SIM_SEEDS: how many seeds the simulator draws. PROPERTY_CASES: how many cases each property test. FUZZ_SECONDS: how long
 # each target of the fuzzer runs. ENDURANCE_STEPS, ENDURANCE_KILLS: how many steps and kills the tests of endurance.
 # STAGER_KILLS: how often a stager is killed. FORWARD_FAULTS: how often a forward, a gate and the way between them are
-# killed or cut. SINK_KILLS: how often `flexpath tee` is killed while it writes.
+# killed or cut. STEERING_REQUESTS: how many requests to a simulation are answered, over each transport. SINK_KILLS: how
+# often `flexpath tee` is killed while it writes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -59,6 +60,7 @@ failures=(--test failures)
 endurance=(--test endurance -- --nocapture)
 stager=(--test suite -- staging::a_killed_stager)
 forwarding=(--test suite -- forwarding:: --nocapture)
+steering=(--test processes -- steering::)
 outliving=(--test suite -- staging::a_stream_outlives)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
@@ -111,6 +113,7 @@ shard_endurance() {
         tests "${endurance[@]}"
     FLEXPATH_STAGER_KILLS=${STAGER_KILLS:-100} tests "${stager[@]}"
     FLEXPATH_FORWARD_FAULTS=${FORWARD_FAULTS:-50} tests "${forwarding[@]}"
+    FLEXPATH_STEERING_REQUESTS=${STEERING_REQUESTS:-500} tests "${steering[@]}"
 }
 shard_c-checkers() {
     install valgrind

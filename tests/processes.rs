@@ -24,6 +24,8 @@ mod kill;
 mod matrix;
 #[path = "processes/records.rs"]
 mod records;
+#[path = "processes/steering.rs"]
+mod steering;
 #[path = "processes/tasks.rs"]
 mod tasks;
 #[path = "processes/workers.rs"]
@@ -53,6 +55,8 @@ fn child_entry() {
         "asleep-subscriber" => asleep::subscribe(),
         "killed-publisher" => kill::publish(),
         "killed-subscriber" => kill::subscribe(),
+        "steered-publisher" => steering::publish(),
+        "asker" => steering::ask(),
         "shared-publisher" => workers::publish(),
         "worker" => workers::work(),
         other => panic!("no role {other:?}"),

@@ -147,6 +147,19 @@ impl Actor {
         kill_process(self.number(), Signal::CONT).expect("the child is ours");
     }
 
+    /// The lines that are left, to its end, which may be of any kind.
+    pub(crate) fn rest(&self) -> Vec<String> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut lines = Vec::new();
+        loop {
+            match self.heard.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Disconnected) => return lines,
+                Err(RecvTimeoutError::Timeout) => panic!("{} does not end", self.name),
+            }
+        }
+    }
+
     /// Waits for its end, which must be a success.
     pub(crate) fn finish(mut self) {
         let deadline = Instant::now() + PATIENCE;

@@ -212,6 +212,8 @@ pub enum SteeringOutcome {
         /// Why, in its words.
         reason: String,
     },
+    /// The publisher's lead closed before it saw it. Where ranks end after the same step, none has.
+    Over,
 }
 
 impl fmt::Display for SteeringRefusal {
@@ -241,6 +243,7 @@ impl fmt::Display for SteeringOutcome {
             Self::Declined { step, rank, reason } => {
                 write!(f, "publisher rank {rank} declined it at step {step}: {reason}")
             }
+            Self::Over => f.write_str("the publisher closed before it came to that step"),
         }
     }
 }
@@ -277,9 +280,9 @@ impl SteeringOutcome {
             Self::Refused(SteeringRefusal::Value { takes }) => takes.len() <= LIMIT_STEERING_TEXT_BYTES,
             Self::Refused(SteeringRefusal::Denied(denial)) => denial.is_within_bounds(),
             Self::Declined { reason, .. } => reason.len() <= LIMIT_STEERING_TEXT_BYTES,
-            Self::Refused(SteeringRefusal::Busy { .. } | SteeringRefusal::Closing) | Self::Applied { .. } => {
-                true
-            }
+            #[rustfmt::skip]
+            Self::Refused(SteeringRefusal::Busy { .. } | SteeringRefusal::Closing) | Self::Applied { .. }
+            | Self::Over => true,
         }
     }
 }

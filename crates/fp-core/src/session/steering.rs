@@ -52,7 +52,7 @@ impl SubscriberSession {
             Some(Some(SteeringOutcome::Refused(refusal))) => {
                 Err(RequestError::Refused { stream, parameter, refusal })
             }
-            Some(None) => Err(RequestError::Over { stream, parameter }),
+            Some(None | Some(SteeringOutcome::Over)) => Err(RequestError::Over { stream, parameter }),
             None => Err(RequestError::NoAnswer { stream, parameter, waited: started.elapsed() }),
         }
     }

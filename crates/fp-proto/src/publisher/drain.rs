@@ -5,7 +5,7 @@ use super::{Phase, PublisherMachine};
 use crate::event::{CloseOutcome, Event, OpenFailure};
 use crate::message::{Decision, Message};
 use crate::outcome::{EndReason, LossReason};
-use crate::publisher::{log, loss, steps};
+use crate::publisher::{log, loss, steering, steps};
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
@@ -44,6 +44,7 @@ impl PublisherMachine {
             }
             Phase::Streaming => {
                 self.phase = Phase::Draining;
+                steering::closing(self);
                 consider_closing(self);
             }
             Phase::Lost { .. } => consider_closed_after_loss(self),

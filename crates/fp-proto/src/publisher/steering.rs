@@ -260,13 +260,28 @@ fn answer_if_complete(machine: &mut PublisherMachine, change: ChangeId) {
         return;
     }
     let Some((member, id, request)) = machine.steering.asked.remove(&change) else { return };
-    let peer = machine.lead.as_ref().and_then(|lead| lead.members.get(&member)).map(|member| member.peer);
+    let peer = peer_of(machine, member);
     let outcome = match declined {
         None => SteeringOutcome::Applied { step },
         Some((rank, reason)) => SteeringOutcome::Declined { step, rank, reason },
     };
     machine.wire.mark(Transition::SteeringAnswered);
     answer_asker(machine, peer, id, request, outcome);
+}
+
+/// The application has closed: what it has not seen by now it never sees, and who waits for that is told so.
+pub(crate) fn closing(machine: &mut PublisherMachine) {
+    let Steering { asked, answers, .. } = &mut machine.steering;
+    let is_seen = |change: &ChangeId| answers.get(change).is_some_and(|answers| answers.own);
+    let over: Vec<_> = asked.extract_if(.., |change, _| !is_seen(change)).collect();
+    for (_, (member, id, request)) in over {
+        let peer = peer_of(machine, member);
+        answer_asker(machine, peer, id, request, SteeringOutcome::Over);
+    }
+}
+
+fn peer_of(machine: &PublisherMachine, member: MemberId) -> Option<PeerId> {
+    machine.lead.as_ref().and_then(|lead| lead.members.get(&member)).map(|member| member.peer)
 }
 
 /// Tells who asked, unless he has left meanwhile, and the owner of the stream.

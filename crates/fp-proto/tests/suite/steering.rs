@@ -125,6 +125,7 @@ fn what_the_simulation_does_not_take_is_refused_at_once() {
     let open = begin(&mut machine).step;
     end(&mut machine, open);
     machine.close(START);
+    assert_eq!(steered(&mut machine).len(), 16);
     assert_eq!(steer(&mut machine, 1, "conductivity", 1.0), refused(SteeringRefusal::Closing));
 }
 
@@ -153,6 +154,17 @@ fn what_is_urgent_overtakes() {
         end(&mut machine, begun.step);
     }
     assert_eq!(seen, [(0, AttributeValue::Real(Real(2.0))), (4, AttributeValue::Real(Real(1.0)))]);
+}
+
+/// Whoever waits for a step that never begins is told so at once, and need not be waited for.
+#[test]
+fn who_waits_as_the_publisher_closes_is_told_so() {
+    let mut machine = publisher();
+    steer(&mut machine, 7, "conductivity", 1.0);
+    steer(&mut machine, 8, "pause", 1.0);
+    machine.close(START);
+    let over = [7, 8].map(|id| Message::Steered { id, outcome: SteeringOutcome::Over });
+    assert_eq!(steered(&mut machine), over);
 }
 
 /// The step before which a rank stops, and what was told of it by then.

@@ -321,6 +321,7 @@ fn about_steering() -> Vec<Message> {
         Message::Steer { id: 300, name, value, urgency: Urgency::Now },
         steered(SteeringOutcome::Applied { step: STEP }),
         steered(SteeringOutcome::Declined { step: STEP, rank: RANK, reason: "not now".to_owned() }),
+        steered(SteeringOutcome::Over),
         refused(SteeringRefusal::Unknown { known: vec!["level".to_owned()] }),
         refused(SteeringRefusal::Value { takes: "true or false".to_owned() }),
         refused(SteeringRefusal::Busy { limit: 16 }),

@@ -111,6 +111,7 @@ impl Oracle {
                     true
                 }
             }
+            (SteeringOutcome::Over, asked) => truth.ranks[0].close_called.is_some() && asked != Asked::Wrong,
             (SteeringOutcome::Applied { step }, Asked::Pause(_)) => has_come(*step),
             (SteeringOutcome::Declined { .. }, Asked::Pause(_)) => !truth.resumes.is_empty(),
             (SteeringOutcome::Applied { step }, Asked::Value(value)) => {
