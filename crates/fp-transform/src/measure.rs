@@ -14,7 +14,7 @@ use crate::derivation::{Content, Derivation, Partial};
 use crate::error::DeriveError;
 use crate::memory::Memory;
 use crate::numbers::{Kind, Scalar, is_real, kind};
-use crate::operation::{Extreme, Located, Reduction, Statistic};
+use crate::operation::{Counts, Extreme, Located, Reduction, Statistic};
 
 /// More than what a part of any measure takes: a sum of squares in all its chunks, with the sum and the type.
 const LIMIT_PART_BYTES: usize = 1024;
@@ -69,6 +69,9 @@ fn reduction(made: Made) -> Reduction {
         Made::Sum => Reduction::Sum,
         Made::Mean => Reduction::Mean,
         Made::Variance => Reduction::Variance,
+        Made::Quantile { low: Real(low), high: Real(high), bins, .. } => {
+            Reduction::Histogram { low, high, bins: bins.into() }
+        }
         Made::Count(comparison, Real(threshold)) => Reduction::Count { comparison, threshold },
         Made::Any(comparison, Real(threshold)) => Reduction::Any { comparison, threshold },
         Made::All(comparison, Real(threshold)) => Reduction::All { comparison, threshold },
@@ -80,7 +83,9 @@ fn extreme(measure: &Measure) -> Option<Extreme> {
     match measure.statistic() {
         Made::Minimum => Some(Extreme::Least),
         Made::Maximum => Some(Extreme::Greatest),
-        Made::Sum | Made::Mean | Made::Variance | Made::Count(..) | Made::Any(..) | Made::All(..) => None,
+        #[rustfmt::skip]
+        Made::Sum | Made::Mean | Made::Variance | Made::Quantile { .. } | Made::Count(..) | Made::Any(..)
+        | Made::All(..) => None,
     }
 }
 
@@ -157,6 +162,7 @@ impl Part {
                 let shape = self.shape.unwrap_or_default();
                 Ok((Some(exact(number)), placed(measure, &shape, place)))
             }
+            Gathered::Statistic(Statistic::Histogram(counts)) => Ok((bracket(measure, counts), None)),
             Gathered::Statistic(statistic) if statistic.is_empty() => Ok((None, None)),
             Gathered::Statistic(statistic) => {
                 match statistic.finish(reduction(measure.statistic()), self.dtype) {
@@ -169,13 +175,20 @@ impl Part {
     }
 }
 
+/// What is certain of a quantile.
+fn bracket(measure: &Measure, counts: &Counts) -> Option<MeasuredNumber> {
+    let Made::Quantile { share: Real(share), .. } = measure.statistic() else { return None };
+    let (low, high) = counts.bracket(share)?;
+    Some(MeasuredNumber::Bracket { low: Real(low), high: Real(high) })
+}
+
 /// The bytes of a finished statistic as a number.
 fn number_of(bytes: Vec<u8>, measure: &Measure, of: Dtype) -> MeasuredNumber {
     let of = match measure.statistic() {
         Made::Any(..) | Made::All(..) => {
             return MeasuredNumber::Unsigned(u64::from(bytes.first() == Some(&1)));
         }
-        Made::Count(..) => Dtype::U64,
+        Made::Count(..) | Made::Quantile { .. } => Dtype::U64,
         Made::Mean | Made::Variance => Dtype::F64,
         Made::Sum => match kind(of) {
             Kind::Signed => Dtype::I64,
@@ -239,6 +252,7 @@ impl MeasureParts for ExactMeasures {
     fn limit_part_bytes(&self, measure: &Measure) -> usize {
         match measure.statistic() {
             Made::Minimum | Made::Maximum => LIMIT_EXTREME_BYTES,
+            Made::Quantile { bins, .. } => 2 + 8 * (usize::from(bins) + 3),
             Made::Count(..) | Made::Any(..) | Made::All(..) => 2 + 16,
             Made::Sum | Made::Mean => 2 + 8 + 3 + 4 * crate::exact::SUM_CHUNKS,
             Made::Variance => LIMIT_PART_BYTES,
@@ -298,7 +312,7 @@ mod tests {
         (number.map(MeasuredNumber::as_f64), place)
     }
 
-    const TEXTS: [&str; 9] = [
+    const TEXTS: [&str; 10] = [
         "max(T)",
         "min(T[1:5:2, 1:4])",
         "max(T[2:, ::3])",
@@ -308,6 +322,7 @@ mod tests {
         "count(T > 1.0)",
         "any(T[0:2, :] < -3.0)",
         "all(T <= 4.0)",
+        "quantile(T[:, 1:], 0.7, -3.5..4.5 / 8)",
     ];
 
     /// What each of [`TEXTS`] is, element by element.
@@ -333,7 +348,14 @@ mod tests {
             }
             6 => (Some(numbers.iter().filter(|number| **number > 1.0).count() as f64), None),
             7 => truth(numbers[..10].iter().any(|number| *number < -3.0)),
-            _ => truth(numbers.iter().all(|number| *number <= 4.0)),
+            8 => truth(numbers.iter().all(|number| *number <= 4.0)),
+            _ => {
+                let mut sorted: Vec<f64> = all().filter(|(_, column)| *column > 0).map(of).collect();
+                sorted.sort_by(f64::total_cmp);
+                // Each whole number has a bin of its own, and it is the middle of it. 17 of 24 are the first 0.7 of all.
+                let low = sorted[16] - 0.5;
+                (Some(if low < -3.5 { f64::NEG_INFINITY } else { low }), None)
+            }
         }
     }
 
@@ -351,7 +373,8 @@ mod tests {
                 prop_assert_eq!(&merged, &part(text, &numbers, (0, ROWS)), "{}", text);
                 let ((number, place), (wanted, wanted_place)) = (finished(text, &merged), expected(at, &numbers));
                 let (number, wanted) = (number.expect("elements"), wanted.expect("elements"));
-                prop_assert!((number - wanted).abs() < 1e-12 && place == wanted_place, "{}: {} {}", text, number, wanted);
+                let is_same = number == wanted || (number - wanted).abs() < 1e-12;
+                prop_assert!(is_same && place == wanted_place, "{}: {} {}", text, number, wanted);
                 prop_assert!(merged.len() <= ExactMeasures.limit_part_bytes(&read(text)));
             }
         }

@@ -21,6 +21,18 @@ pub enum Statistic {
     Mean,
     /// The variance of all elements (not of a sample), from exact sums.
     Variance,
+    /// The bracket of a quantile, by a histogram of so many bins of equal width: what is certain of it without sorting.
+    /// Of `n` elements, of which none is NaN, it is that of the least rank `r` (from 1) with `r / n >= share`.
+    Quantile {
+        /// Which one: 0 to 1.
+        share: Real,
+        /// The lower end of the first bin.
+        low: Real,
+        /// The upper end of the last bin: above `low`, by a finite width.
+        high: Real,
+        /// How many: 1 to [`LIMIT_QUANTILE_BINS`](super::LIMIT_QUANTILE_BINS).
+        bins: u16,
+    },
     /// How many elements compare so.
     Count(Comparison, Real),
     /// Whether any element compares so.
@@ -38,6 +50,7 @@ impl Statistic {
             Self::Sum => "sum",
             Self::Mean => "mean",
             Self::Variance => "variance",
+            Self::Quantile { .. } => "quantile",
             Self::Count(..) => "count",
             Self::Any(..) => "any",
             Self::All(..) => "all",
@@ -55,7 +68,8 @@ impl Statistic {
             Self::Count(comparison, threshold)
             | Self::Any(comparison, threshold)
             | Self::All(comparison, threshold) => Some((comparison, threshold)),
-            Self::Minimum | Self::Maximum | Self::Sum | Self::Mean | Self::Variance => None,
+            #[rustfmt::skip]
+            Self::Minimum | Self::Maximum | Self::Sum | Self::Mean | Self::Variance | Self::Quantile { .. } => None,
         }
     }
 }
@@ -113,6 +127,11 @@ impl fmt::Display for Measure {
         if let Some((comparison, threshold)) = self.statistic.comparing() {
             write!(f, " {} ", comparison.sign())?;
             write_number(threshold, f)?;
+        }
+        if let Statistic::Quantile { share: Real(share), low: Real(low), high: Real(high), bins } =
+            self.statistic
+        {
+            write!(f, ", {share:?}, {low:?}..{high:?} / {bins}")?;
         }
         f.write_str(")")
     }
