@@ -22,6 +22,8 @@ const LIMIT_PART_BYTES: usize = 1024;
 const LIMIT_EXTREME_BYTES: usize = 2 + 8 * MAX_DIMS + 17;
 /// Stands for the number of dimensions where a part says no shape.
 const NO_SHAPE: u8 = u8::MAX;
+/// Turned over in the number of dimensions where elements are a field of records.
+const FIELD: u8 = 0x40;
 
 /// What a measure is made by, as a derivation: of a global array with the place of an extreme.
 ///
@@ -52,14 +54,22 @@ pub fn measure(
 ) -> Result<Vec<u8>, DeriveError> {
     let plan = measuring(measure, is_placed)?.plan(&[input.array_type()])?.with_memory(memory);
     let derived = plan.apply(std::slice::from_ref(input))?;
-    let Some(Partial { content, .. }) = derived.partial else { return Err(DeriveError::Unlike) };
     let shape = is_placed.then(|| *input.shape());
+    part_of(derived.partial, (input.dtype(), shape, Origin::Variable))
+}
+
+/// A rank's part as bytes: of elements of that type, in an array of that shape where they lie in one.
+pub(crate) fn part_of(
+    found: Option<Partial>,
+    (dtype, shape, origin): (Dtype, Option<Shape>, Origin),
+) -> Result<Vec<u8>, DeriveError> {
+    let Some(Partial { content, .. }) = found else { return Err(DeriveError::Unlike) };
     let found = match content {
         Content::Statistic(statistic) => Gathered::Statistic(*statistic),
         Content::Located(located) => Gathered::Located(located),
         Content::Cells(_) | Content::Found(_) | Content::Related(_) => return Err(DeriveError::Unlike),
     };
-    Ok(Part { dtype: input.dtype(), shape, found }.to_bytes())
+    Ok(Part { dtype, shape, origin, found }.to_bytes())
 }
 
 fn reduction(made: Made) -> Reduction {
@@ -89,6 +99,13 @@ fn extreme(measure: &Measure) -> Option<Extreme> {
     }
 }
 
+/// What elements were measured: those of the variable of that name, or a field of records.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Variable,
+    Field,
+}
+
 /// What a rank found.
 enum Gathered {
     Statistic(Statistic),
@@ -100,6 +117,8 @@ struct Part {
     dtype: Dtype,
     /// Of the whole array, where there is one and it matters.
     shape: Option<Shape>,
+    /// Ranks that measured other things have no part of one number.
+    origin: Origin,
     found: Gathered,
 }
 
@@ -108,30 +127,38 @@ impl Part {
         let mut bytes = vec![self.dtype.as_u8()];
         match (&self.shape, &self.found) {
             (Some(shape), Gathered::Located(located)) => {
-                bytes.push(shape.ndims() as u8);
+                bytes.push(self.marked(shape.ndims() as u8));
                 shape.dims().iter().for_each(|extent| bytes.extend(extent.to_le_bytes()));
                 located.write(&mut bytes);
             }
             (_, Gathered::Statistic(statistic)) => {
-                bytes.push(NO_SHAPE);
+                bytes.push(self.marked(NO_SHAPE));
                 statistic.write(&mut bytes);
             }
             (None, Gathered::Located(located)) => {
                 // Nobody reads it: a place without a shape says nothing.
-                bytes.push(NO_SHAPE);
+                bytes.push(self.marked(NO_SHAPE));
                 located.write(&mut bytes);
             }
         }
         bytes
     }
 
+    /// The number of dimensions, with a mark if it is of a field.
+    fn marked(&self, ndims: u8) -> u8 {
+        if self.origin == Origin::Field { ndims ^ FIELD } else { ndims }
+    }
+
     fn read(measure: &Measure, bytes: &[u8]) -> Option<Self> {
         let (&[dtype, ndims], body) = bytes.split_first_chunk::<2>()?;
         let dtype = Dtype::try_from(dtype).ok().filter(|dtype| is_real(*dtype))?;
         let made = reduction(measure.statistic());
+        let is_field = (ndims & FIELD == 0) == (ndims & 0x80 != 0);
+        let (origin, ndims) =
+            if is_field { (Origin::Field, ndims ^ FIELD) } else { (Origin::Variable, ndims) };
         if ndims == NO_SHAPE {
             let found = Gathered::Statistic(Statistic::read(made, dtype, body)?);
-            return Some(Self { dtype, shape: None, found });
+            return Some(Self { dtype, shape: None, origin, found });
         }
         let ndims = usize::from(ndims);
         let (dims, body) = body.split_at_checked(8 * ndims).filter(|_| ndims <= MAX_DIMS)?;
@@ -140,12 +167,13 @@ impl Part {
         let shape = Shape::new(Dims::try_from(&dims[..]).ok()?).ok()?;
         let within = within(measure, &shape)?;
         let found = Gathered::Located(Located::read(extreme(measure)?, dtype, &within.0, body)?);
-        Some(Self { dtype, shape: Some(shape), found })
+        Some(Self { dtype, shape: Some(shape), origin, found })
     }
 
     /// Whether the other is of the same array; then it is brought in.
     fn merge(&mut self, other: &Self) -> bool {
         self.dtype == other.dtype
+            && self.origin == other.origin
             && self.shape == other.shape
             && match (&mut self.found, &other.found) {
                 (Gathered::Statistic(ours), Gathered::Statistic(theirs)) => ours.merge(theirs),

@@ -106,13 +106,15 @@ impl Known {
 
     fn compute(
         &self,
-        inputs: &[Array],
-        (of_input, together): (MemoryOrder, Part),
+        Inputs { arrays: inputs, field, order: of_input, together }: &Inputs,
         (foreign, memory): (Foreign, &Memory),
     ) -> Result<Outcome, DeriveError> {
+        let is_placed = *together == Part::Placed;
+        if let (Some(measure), Some(field)) = (&self.measure, field) {
+            return fp_transform::measure_field(measure, field, is_placed, memory).map(Outcome::Measured);
+        }
         if let (Some(measure), Some(input)) = (&self.measure, inputs.first()) {
-            return fp_transform::measure(measure, input, together == Part::Placed, memory)
-                .map(Outcome::Measured);
+            return fp_transform::measure(measure, input, is_placed, memory).map(Outcome::Measured);
         }
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
         let plan = foreign.attach(self.plan(&types)?.with_memory(memory))?;
@@ -123,7 +125,7 @@ impl Known {
         let [array] = &derived.arrays[..] else {
             return Err(DeriveError::InputCount { count: derived.arrays.len() });
         };
-        let (of, order) = (array.array_type(), self.order(of_input));
+        let (of, order) = (array.array_type(), self.order(*of_input));
         if of.dtype.size_bytes().is_none() {
             return Err(DeriveError::NotNumbers { dtype: of.dtype });
         }
@@ -147,8 +149,7 @@ impl Known {
         let known = self.clone();
         let started = calls.start(&self.overruns, move || {
             let begun = Instant::now();
-            let of_inputs = (inputs.order, inputs.together);
-            let done = known.compute(&inputs.arrays, of_inputs, (foreign, &memory));
+            let done = known.compute(&inputs, (foreign, &memory));
             // Counted before another call may begin; a call that was given up is counted by the pool.
             let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
             if overran && begun.elapsed() < limit {
@@ -317,7 +318,7 @@ mod tests {
         let array = Array::whole(Dtype::F64, shape, MemoryOrder::RowMajor, bytes).expect("an array");
         let call = || {
             let (order, together) = (MemoryOrder::RowMajor, Part::Placed);
-            let inputs = Inputs { arrays: vec![array.clone()], order, together };
+            let inputs = Inputs { arrays: vec![array.clone()], field: None, order, together };
             let foreign = deriver.foreign(&known, &Offers::default(), &PublisherOptions::default());
             let given = (foreign.expect("nothing is needed"), Memory::default(), limit);
             let mut calls = Calls::new(pool(), (limit, limit));

@@ -56,4 +56,6 @@ mod tls;
 mod type_search;
 mod waits;
 mod wanted;
+mod watch_bounds;
+mod watched_fields;
 mod watches;

@@ -47,14 +47,19 @@ impl Bins {
         of_order(at)
     }
 
-    /// What numbers are at least and at most that are counted in a bin. Where they are counted is rounded, so the ends as
-    /// they are calculated may be passed by a little.
+    /// Where the bin before that one ends.
+    #[inline]
+    fn end(self, bin: usize) -> f64 {
+        self.low + (self.high - self.low) * (bin as f64 / f64::from(self.count))
+    }
+
+    /// What numbers are at least and at most that are counted in a bin. Of bins that are narrower than the numbers are
+    /// apart, some may have numbers beyond their ends.
     fn ends(self, bin: usize) -> (f64, f64) {
-        let end = |at: usize| self.low + (self.high - self.low) * (at as f64 / f64::from(self.count));
-        let low = end(bin).min(self.first_of(bin)).max(self.low);
+        let low = self.end(bin).min(self.first_of(bin)).max(self.low);
         let is_last = bin + 1 >= self.count as usize;
         let last = || self.first_of(bin + 1).next_down();
-        (low, if is_last { self.high } else { end(bin + 1).max(last()).min(self.high) })
+        (low, if is_last { self.high } else { self.end(bin + 1).max(last()).min(self.high) })
     }
 
     /// Where a number is counted. That depends on nothing but the number: so cuts and orders make no difference.
@@ -69,7 +74,15 @@ impl Bins {
             bins + 1
         } else {
             let share = (number - self.low) / (self.high - self.low);
-            ((share * bins as f64) as usize).min(bins - 1)
+            let at = ((share * bins as f64) as usize).min(bins - 1);
+            // That is rounded: what lies at an end of a bin may have come to the one beside it.
+            if at > 0 && number < self.end(at) {
+                at - 1
+            } else if at + 1 < bins && number >= self.end(at + 1) {
+                at + 1
+            } else {
+                at
+            }
         }
     }
 }

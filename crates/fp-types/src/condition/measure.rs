@@ -111,6 +111,14 @@ impl Measure {
         &self.variable
     }
 
+    /// Records of which it may be a field, and the path of that: of `a.b.c` it is `c` of `a.b`, or `b.c` of `a`. What has
+    /// the whole name comes before these, and what is longer before what is shorter.
+    pub fn may_be_field(&self) -> impl Iterator<Item = (&str, &str)> {
+        let dots = self.variable.rmatch_indices('.').map(|(at, _)| at);
+        dots.map(|at| (&self.variable[..at], &self.variable[at + 1..]))
+            .filter(|(records, _)| !records.is_empty())
+    }
+
     /// The part of the array, if it is not all of it.
     pub fn region(&self) -> Option<SelectionExpression> {
         (!self.region.is_empty()).then(|| SelectionExpression::Slices(self.region.clone()))

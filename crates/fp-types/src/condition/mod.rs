@@ -151,9 +151,12 @@ impl Condition {
         self.parts().into_iter().for_each(|part| part.note_measures(found));
     }
 
-    /// The variables of which it says something, each once.
+    /// The variables of which it says something, each once. Of `max(particles.x)` these are that name and `particles`,
+    /// whose records may have the field.
     pub fn variables(&self) -> Vec<&str> {
-        let mut found: Vec<&str> = self.measures().into_iter().map(Measure::variable).collect();
+        let measures = self.measures();
+        let mut found: Vec<&str> = measures.iter().map(|measure| measure.variable()).collect();
+        found.extend(measures.iter().flat_map(|measure| measure.may_be_field()).map(|(records, _)| records));
         self.note_had(&mut found);
         found.sort_unstable();
         found.dedup();

@@ -52,6 +52,8 @@ pub(crate) struct StepDerivations {
     /// Modules that came with what is asked for.
     pub(crate) offers: Offers,
     pub(crate) inputs: BTreeMap<String, Vec<Input>>,
+    /// Records of which some field may be measured: of those that are put, blocks join the inputs.
+    records: BTreeSet<String>,
     /// Inputs that go to subscribers after all.
     left: BTreeSet<String>,
     /// Memory for blocks that nobody reads themselves: let go of when all is derived.
@@ -91,6 +93,10 @@ impl StepDerivations {
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
         let inputs = names.map(|name| (name, Vec::new())).collect();
+        let measures = asked.values().filter_map(|wanted| wanted.known.measure.as_ref());
+        let records =
+            measures.flat_map(|measure| measure.may_be_field().map(|(records, _)| records.to_owned()));
+        let records = records.collect();
         if !asked.is_empty() {
             let room = &shared.server.room;
             shared
@@ -99,7 +105,7 @@ impl StepDerivations {
                 .keep_at_most(room.idle_bytes().min(shared.options.limit_bytes / KEPT_PARTS));
         }
         let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
-        Some(Box::new(Self { asked, refused, offers, inputs, left: BTreeSet::new(), scratch }))
+        Some(Box::new(Self { asked, refused, offers, inputs, records, left: BTreeSet::new(), scratch }))
     }
 
     /// What the results of all are called.
@@ -108,7 +114,16 @@ impl StepDerivations {
     }
 
     pub(crate) fn takes(&self, variable: &str) -> bool {
-        self.inputs.contains_key(variable)
+        self.inputs.contains_key(variable) || self.records.contains(variable)
+    }
+
+    /// Where blocks of a variable are remembered, if something is made of them.
+    fn blocks_to(&mut self, variable: &Variable) -> Option<&mut Vec<Input>> {
+        let name = variable.name();
+        if variable.records().is_some() && self.records.contains(name) {
+            return Some(self.inputs.entry(name.to_owned()).or_default());
+        }
+        self.inputs.get_mut(name)
     }
 
     fn scratch_bytes(&self) -> u64 {
@@ -160,7 +175,7 @@ impl OpenStep {
         payload: Payload,
     ) -> Option<Payload> {
         let serves = !self.derives_from(variable.name()) || self.serves(variable.name());
-        let blocks = self.deriving.as_mut().and_then(|deriving| deriving.inputs.get_mut(variable.name()));
+        let blocks = self.deriving.as_mut().and_then(|deriving| deriving.blocks_to(variable));
         if let Some(blocks) = blocks {
             let index = self.puts.get(variable.name()).map_or(0, |put| put.blocks.len());
             let index = u32::try_from(index).unwrap_or(u32::MAX);
