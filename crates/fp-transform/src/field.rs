@@ -1,19 +1,19 @@
-//! A number of each record, measured where records lie: a few thousand are brought together at a time, in memory that
+//! A number of each record, measured where records lie: some ten thousand are brought together at a time, in memory that
 //! stays in the cache. So no copy of the field is made.
 
 use std::sync::Arc;
 
 use fp_types::record::{ElementForm, FieldPlace};
-use fp_types::{Measure, MemoryOrder, Region, Shape};
+use fp_types::{MemoryOrder, Region, Shape};
 
 use crate::block::{Array, ArrayType, Block, SharedBytes};
 use crate::derivation::{DerivationPlan, Derived};
 use crate::error::DeriveError;
-use crate::measure::{Origin, measuring, part_of};
+use crate::measure::{Origin, part_of};
 use crate::memory::Memory;
 
-/// Records that are looked at together at most.
-const PIECE: u64 = 4096;
+/// Records that are looked at together at most: 256 KiB of numbers. Tests cut small arrays, too.
+const PIECE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 15 };
 
 /// What one rank holds of an array of records: a region, dense in memory.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ impl FieldArray {
     /// The numbers at a place of records whose fixed parts take so many bytes each.
     ///
     /// # Errors
-    /// Elements that have no size, or bytes that are too few for so many records.
+    /// Elements that have no size or lie outside of a record, or bytes that are too few for so many records.
     pub fn new(
         (place, record_bytes): (FieldPlace, usize),
         shape: Shape,
@@ -46,15 +46,20 @@ impl FieldArray {
     ) -> Result<Self, DeriveError> {
         let dtype = place.form.dtype;
         let size = dtype.size_bytes().ok_or(DeriveError::NotNumbers { dtype })?;
-        let needed = place.offset.saturating_add(size).max(record_bytes);
+        let is_within = place.offset.saturating_add(size) <= record_bytes;
         for FieldBlock { region, payload, .. } in &blocks {
             let len_bytes = (**payload).as_ref().len();
-            let wanted_bytes = u128::from(region.element_count()) * needed as u128;
-            if wanted_bytes > len_bytes as u128 || record_bytes == 0 {
+            let wanted_bytes = u128::from(region.element_count()) * record_bytes as u128;
+            if wanted_bytes > len_bytes as u128 || !is_within {
                 return Err(DeriveError::Len { region: Box::new(*region), dtype, len_bytes, wanted_bytes });
             }
         }
         Ok(Self { place, record_bytes, shape, blocks })
+    }
+
+    /// Their type, and the shape of the whole array.
+    pub fn array_type(&self) -> ArrayType {
+        ArrayType { dtype: self.place.form.dtype, shape: self.shape }
     }
 
     /// The numbers of some records, which lie one after another from the one with that index.
@@ -92,32 +97,26 @@ fn gather<'r, const SIZE: usize>(from: impl Iterator<Item = &'r [u8]>, to: &mut 
     }
 }
 
-/// A rank's part of a measure of a field, as [`measure`](crate::measure) gives it of an array.
+/// A rank's part of a measure of a field, as [`measure_planned`](crate::measure_planned) gives it of an array. The plan is
+/// one for arrays of the type and shape of the field. A function that it calls is given some ten thousand records at a time.
 ///
 /// # Errors
-/// Those of [`measure`](crate::measure).
+/// Those of [`measure_planned`](crate::measure_planned).
 pub fn measure_field(
-    measure: &Measure,
+    plan: &DerivationPlan,
     input: &FieldArray,
     is_placed: bool,
     memory: &Memory,
 ) -> Result<Vec<u8>, DeriveError> {
-    let of = ArrayType { dtype: input.place.form.dtype, shape: input.shape };
-    let plan = measuring(measure, is_placed)?.plan(&[of])?.with_memory(memory);
-    let mut pieces = Pieces { found: plan.apply(&[Array::new(of.dtype, of.shape, Vec::new())?])?, done: 0 };
+    let of = input.array_type();
+    let nothing = Array::new(of.dtype, of.shape, Vec::new())?;
+    let mut pieces = Pieces { found: plan.apply(&[nothing])?, done: 0 };
     for block in &input.blocks {
-        pieces.take(
-            block.region,
-            0,
-            block.order,
-            &mut |region, first| {
-                let numbers = input.gathered(block, region, first, memory)?;
-                measured(&plan, of, numbers)
-            },
-            memory,
-        )?;
+        let mut one = |region, first| measured(plan, of, input.gathered(block, region, first, memory)?);
+        pieces.take((block.region, 0), block.order, &mut one, memory)?;
     }
-    part_of(pieces.found.partial, (of.dtype, is_placed.then_some(of.shape), Origin::Field))
+    let dtype = plan.last_input().map_or(of.dtype, |of| of.dtype);
+    part_of(pieces.found.partial, (dtype, is_placed.then_some(of.shape), Origin::Field))
 }
 
 fn measured(plan: &DerivationPlan, of: ArrayType, numbers: Block) -> Result<Derived, DeriveError> {
@@ -134,8 +133,7 @@ impl Pieces {
     /// Goes through a region piece by piece: each lies in one stretch of memory, and `first` is the record before it.
     fn take(
         &mut self,
-        region: Region,
-        first: u64,
+        (region, first): (Region, u64),
         order: MemoryOrder,
         measured: &mut dyn FnMut(Region, u64) -> Result<Derived, DeriveError>,
         memory: &Memory,
@@ -145,8 +143,8 @@ impl Pieces {
             self.done += 1;
             return self.found.merge(measured(region, first)?);
         };
-        self.take(lower, first, order, measured, memory)?;
-        self.take(upper, first + lower.element_count(), order, measured, memory)
+        self.take((lower, first), order, measured, memory)?;
+        self.take((upper, first + lower.element_count()), order, measured, memory)
     }
 }
 
@@ -169,7 +167,7 @@ fn halves(region: &Region, order: MemoryOrder) -> Option<(Region, Region)> {
 mod tests {
     use super::*;
     use fp_types::record::ByteOrder;
-    use fp_types::{Dims, Dtype};
+    use fp_types::{Dims, Dtype, Measure};
     use proptest::prelude::*;
 
     const TEXTS: [&str; 7] = [
@@ -230,7 +228,8 @@ mod tests {
             let alone = Array::new(Dtype::I16, shape, alone).unwrap();
             for text in TEXTS.iter().filter(|text| is_placed || !text.contains('[')) {
                 let measure: Measure = text.parse().unwrap();
-                let found = measure_field(&measure, &records, is_placed, &Memory::default()).unwrap();
+                let plan = crate::measuring(&measure, is_placed).unwrap().plan(&[records.array_type()]).unwrap();
+                let found = measure_field(&plan, &records, is_placed, &Memory::default()).unwrap();
                 let mut wanted = crate::measure(&measure, &alone, is_placed, &Memory::default()).unwrap();
                 prop_assert!(ExactMeasures.merge(text, &found, &found).is_some());
                 prop_assert!(ExactMeasures.merge(text, &found, &wanted).is_none(), "{}: two things", text);

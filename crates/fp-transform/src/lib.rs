@@ -65,7 +65,7 @@ pub use field::{FieldArray, FieldBlock, measure_field};
 pub use foreign_code::RunModule;
 pub use fp_types::Comparison;
 pub use limits::{MAX_INPUTS, MAX_OPERATIONS};
-pub use measure::{ExactMeasures, measure, measuring};
+pub use measure::{ExactMeasures, measure, measure_planned, measuring};
 pub use memory::Memory;
 pub use modules::Modules;
 pub use native::{

@@ -5,16 +5,16 @@
 //! part are equal for equal elements, however the array is cut.
 
 use fp_types::{
-    Dims, Dtype, Found, MAX_DIMS, Measure, MeasureParts, Measured, MeasuredNumber, Real, Selection,
-    SelectionExpression, Shape, Statistic as Made, Unmeasured,
+    Dims, Dtype, Found, MAX_DIMS, Measure, MeasureParts, Measured, MeasuredCall, MeasuredNumber, Real,
+    Selection, SelectionExpression, Shape, Statistic as Made, Unmeasured,
 };
 
 use crate::block::Array;
-use crate::derivation::{Content, Derivation, Partial};
+use crate::derivation::{Content, Derivation, DerivationPlan, Partial};
 use crate::error::DeriveError;
 use crate::memory::Memory;
 use crate::numbers::{Kind, Scalar, is_real, kind};
-use crate::operation::{Counts, Extreme, Located, Reduction, Statistic};
+use crate::operation::{Counts, Extreme, Located, ModuleCall, Reduction, Statistic};
 
 /// More than what a part of any measure takes: a sum of squares in all its chunks, with the sum and the type.
 const LIMIT_PART_BYTES: usize = 1024;
@@ -35,6 +35,13 @@ pub fn measuring(measure: &Measure, is_placed: bool) -> Result<Derivation, Deriv
         Some(region) => of.slice(region)?,
         None => of,
     };
+    let of = match measure.call() {
+        Some(MeasuredCall { name, dtype }) => {
+            let call = ModuleCall::registered(name.as_str());
+            of.module(dtype.map_or(call.clone(), |dtype| call.with_dtype(dtype)))?
+        }
+        None => of,
+    };
     match extreme(measure).filter(|_| is_placed) {
         Some(extreme) => of.locate(extreme),
         None => of.reduce(reduction(measure.statistic())),
@@ -53,9 +60,21 @@ pub fn measure(
     memory: &Memory,
 ) -> Result<Vec<u8>, DeriveError> {
     let plan = measuring(measure, is_placed)?.plan(&[input.array_type()])?.with_memory(memory);
+    measure_planned(&plan, input, is_placed)
+}
+
+/// The same by a plan that was made of [`measuring`], with the function that it calls.
+///
+/// # Errors
+/// Those of [`measure`], and what the function says.
+pub fn measure_planned(
+    plan: &DerivationPlan,
+    input: &Array,
+    is_placed: bool,
+) -> Result<Vec<u8>, DeriveError> {
     let derived = plan.apply(std::slice::from_ref(input))?;
-    let shape = is_placed.then(|| *input.shape());
-    part_of(derived.partial, (input.dtype(), shape, Origin::Variable))
+    let dtype = plan.last_input().map_or(input.dtype(), |of| of.dtype);
+    part_of(derived.partial, (dtype, is_placed.then(|| *input.shape()), Origin::Variable))
 }
 
 /// A rank's part as bytes: of elements of that type, in an array of that shape where they lie in one.

@@ -3,7 +3,7 @@
 use crate::support::{Live, Run, rows_of_step};
 use fp_core::record::{Field, RecordType};
 use fp_core::rendezvous::Rendezvous;
-use fp_core::{Dtype, ParameterKind, Publisher, PublisherOptions, RecordBlock, Variable};
+use fp_core::{Dtype, Native, ParameterKind, Publisher, PublisherOptions, RecordBlock, Transforms, Variable};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -143,6 +143,24 @@ fn a_simulation_is_asked_for_values() {
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{asked}: {}", refused.stderr);
         assert!(refused.stderr.contains(said), "{asked}: {}", refused.stderr);
     }
+    live.stop();
+}
+
+#[test]
+fn what_a_function_of_the_publisher_makes_is_watched() {
+    let transforms = Transforms::default();
+    let negative = |inputs: &[&[f64]]| Ok(inputs[0].iter().map(|x| -x).collect::<Vec<f64>>());
+    transforms.register(Native::elements("negative", negative)).expect("registered");
+    let live = Live::with("rows", |options| options.with_transforms(&transforms));
+    let arguments = ["watch", "rows", "min(call(negative, temperature)) < 0", "--json", "--steps", "2"];
+    let watched = Run::of(&live, &arguments).finish();
+    for line in lines(&watched.stdout) {
+        let rows = rows_of_step(line["step"].as_u64().expect("a number")).concat();
+        let least = rows.into_iter().fold(f64::INFINITY, |least, x| least.min(-x));
+        assert_eq!(line["measured"][0]["number"].as_f64(), Some(least), "{line}");
+        assert_eq!(line["measured"][0]["place"], serde_json::json!([2, 3]));
+    }
+    assert_eq!(lines(&watched.stdout).len(), 2, "{}", watched.stderr);
     live.stop();
 }
 

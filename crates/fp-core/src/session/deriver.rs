@@ -12,8 +12,8 @@ use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_
 use crate::value::packed::pack;
 use fp_proto::request::Request;
 use fp_transform::{
-    Array, ArrayType, Block, Calls, Derivation, DerivationPlan, DeriveError, Memory, Operation, Overruns,
-    measuring,
+    Array, ArrayType, Block, Calls, Derivation, DerivationPlan, DeriveError, FieldArray, Memory, Operation,
+    Overruns, measure_field, measure_planned, measuring,
 };
 use fp_types::{Measure, MemoryOrder, Region};
 use std::collections::{BTreeMap, HashMap};
@@ -109,12 +109,8 @@ impl Known {
         Inputs { arrays: inputs, field, order: of_input, together }: &Inputs,
         (foreign, memory): (Foreign, &Memory),
     ) -> Result<Outcome, DeriveError> {
-        let is_placed = *together == Part::Placed;
-        if let (Some(measure), Some(field)) = (&self.measure, field) {
-            return fp_transform::measure_field(measure, field, is_placed, memory).map(Outcome::Measured);
-        }
-        if let (Some(measure), Some(input)) = (&self.measure, inputs.first()) {
-            return fp_transform::measure(measure, input, is_placed, memory).map(Outcome::Measured);
+        if let Some(measure) = &self.measure {
+            return self.measure(measure, (inputs, field.as_ref(), *together), (foreign, memory));
         }
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
         let plan = foreign.attach(self.plan(&types)?.with_memory(memory))?;
@@ -136,6 +132,25 @@ impl Known {
             blocks.push(Block::new(Region::whole(&of.shape), of.dtype, order, [])?);
         }
         Ok(Outcome::Blocks { of, order, blocks })
+    }
+
+    /// The rank's part of a measure: of a field of records, or else of an array.
+    fn measure(
+        &self,
+        measure: &Measure,
+        (inputs, field, together): (&[Array], Option<&FieldArray>, Part),
+        (foreign, memory): (Foreign, &Memory),
+    ) -> Result<Outcome, DeriveError> {
+        let is_placed = together == Part::Placed;
+        let of = field.map(FieldArray::array_type).or_else(|| inputs.first().map(Array::array_type));
+        let of = of.ok_or(DeriveError::InputCount { count: 0 })?;
+        let plan = foreign.attach(measuring(measure, is_placed)?.plan(&[of])?.with_memory(memory))?;
+        let part = match (field, inputs) {
+            (Some(field), _) => measure_field(&plan, field, is_placed, memory),
+            (None, [input]) => measure_planned(&plan, input, is_placed),
+            (None, inputs) => Err(DeriveError::InputCount { count: inputs.len() }),
+        };
+        part.map(Outcome::Measured)
     }
 
     /// Has a thread derive from what a rank has, within that time; twice at most it may take longer. Gives the number of

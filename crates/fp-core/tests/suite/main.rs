@@ -57,5 +57,6 @@ mod type_search;
 mod waits;
 mod wanted;
 mod watch_bounds;
+mod watched_calls;
 mod watched_fields;
 mod watches;

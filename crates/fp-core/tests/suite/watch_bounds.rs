@@ -24,7 +24,6 @@ fn publish(publisher: &mut Publisher, numbers: &[f64]) {
 fn ten_thousand_watches_are_as_many_as_there_is_room_for() {
     let place = Place::new();
     let options = place.publisher_options().with_derive_budget(PATIENCE).with_limit_subscriptions(MANY);
-    let options = options.with_limit_peer_subscriptions(MANY);
     let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
     let open = |at: u32| Subscriber::open(STREAM, watching(&place, &format!("max(T) > {at}")));
     let mut watchers: Vec<Subscriber> = (0..MANY).map(|at| open(at).expect("there is room")).collect();

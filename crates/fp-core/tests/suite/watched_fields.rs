@@ -290,7 +290,7 @@ fn names_with_dots_are_resolved_from_the_longest() {
     assert_eq!(charge(both), Some(MeasuredNumber::Signed(1)));
     let own = |writer: &mut StepWriter| {
         put(writer, &["a"]);
-        writer.put_joined(&Variable::joined::<u8>("a.charge", &[]).expect("a name"), vec![7]).expect("put");
+        writer.put_joined(&Variable::joined::<u8>("a.charge", &[]).expect("a name"), vec![7u8]).expect("put");
     };
     assert_eq!(charge(told(own, "max(a.charge) >= 0")), Some(MeasuredNumber::Unsigned(7)));
     let none = told(|writer| put(writer, &["b"]), "not max(a.charge) >= 0");

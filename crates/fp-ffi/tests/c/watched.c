@@ -79,6 +79,21 @@ static double all_above_minus_49(uint64_t step)
     return least(step) > -49;
 }
 
+static double doubled_sum(uint64_t step)
+{
+    return 2 * sum(step);
+}
+
+/* What is registered with the publisher, and called by a condition. */
+static int32_t doubled(void *context, const void *const *inputs, uint64_t input_count, uint64_t count, void *made, uint64_t made_count)
+{
+    if (context || input_count != 1 || made_count != count)
+        return 1;
+    for (uint64_t at = 0; at < count; at++)
+        ((double *)made)[at] = 2 * ((const double *)inputs[0])[at];
+    return 0;
+}
+
 /* The greatest second coordinate of the atoms, which are elements of the field. */
 static double farthest(uint64_t step)
 {
@@ -117,6 +132,7 @@ static const struct {
     {"all(T > -49.0)", all_above_minus_49, NULL},
     {"quantile(T, 0.9, -64.0..64.0 / 128)", quantile, NULL},
     {"max(atoms.place.1)", farthest, NULL},
+    {"sum(call(doubled, T))", doubled_sum, NULL},
 };
 
 static int has_particles(uint64_t step) { return step % 3 == 0; }
@@ -137,6 +153,7 @@ static int rises(uint64_t step) { return max_is(step) && (step == 0 || !max_is(s
 static int is_every(uint64_t step) { return step % 7 == 0; }
 static int argmax_is(uint64_t step) { return greatest_at(step) / COLUMNS < 4; }
 static int argmin_is(uint64_t step) { return least_at(step) % COLUMNS >= 3; }
+static int call_is(uint64_t step) { return doubled_sum(step) > 50; }
 static int field_is(uint64_t step) { return farthest(step) > 30; }
 static int quantile_is(uint64_t step) { return quantile(step) > 40; }
 
@@ -184,6 +201,7 @@ static const struct {
     {"window(mean(T), 3, max) > 2", window_is},
     {"quantile(T, 0.9, -64..64 / 128) > 40", quantile_is},
     {"max(atoms.place.1) > 30", field_is},
+    {"sum(call(doubled, T)) > 50", call_is},
 };
 
 enum { MEASURES = sizeof measures / sizeof *measures, CONDITIONS = sizeof conditions / sizeof *conditions };
@@ -203,7 +221,12 @@ static flexpath_subscriber *with_condition(const char *condition)
 static void open_publisher(void)
 {
     flexpath_options *options;
+    flexpath_transforms *functions;
+    MUST(flexpath_transforms_create(0, &functions));
+    MUST(flexpath_transforms_add_function(functions, "doubled", FLEXPATH_DTYPE_F64, FLEXPATH_DTYPE_F64, 0, doubled, NULL, NULL));
     MUST(flexpath_options_create(&options));
+    MUST(flexpath_options_set_transforms(options, functions));
+    MUST(flexpath_transforms_free(functions));
     /* Every step must be judged, also under a checker that slows everything down. */
     MUST(flexpath_options_set(options, "DeriveBudgetSecs", "60"));
     MUST(flexpath_publisher_open("watched", options, &publisher));

@@ -1,17 +1,38 @@
 ! Subscribers that want steps by the numbers of a field: each gets those that are found here, and is told the numbers.
+module watched_function
+  use flexpath
+  use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_f_pointer, c_int32_t, c_int64_t, c_ptr
+  implicit none
+contains
+  ! Twice each element: it is registered with the publisher, and called by a condition.
+  integer(c_int32_t) function doubled(context, inputs, input_count, count, made, made_count) bind(C)
+    integer(c_int64_t), value :: input_count, count, made_count
+    type(c_ptr), value :: context, made
+    type(c_ptr), intent(in) :: inputs(input_count)
+    real(c_double), pointer :: given(:), twice(:)
+    doubled = 1
+    if (input_count /= 1 .or. made_count /= count .or. c_associated(context)) return
+    call c_f_pointer(inputs(1), given, [count])
+    call c_f_pointer(made, twice, [made_count])
+    twice = 2 * given
+    doubled = 0
+  end function doubled
+end module watched_function
+
 program watched
   use flexpath
+  use watched_function
   use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_loc, c_sizeof
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
   implicit none
-  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 22
+  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 23
   character(len=40), parameter :: condition(conditions) = [character(len=40) :: &
       'has(particles)', 'max(T) > 48', 'min(T) < -48', 'sum(T) > 0', 'mean(T) <= 1', 'variance(T) >= 850', &
       'count(T > 30) >= 10', 'any(T > 49)', 'all(T > -49)', 'change(max(T)) > 0', &
       'max(T) > 48 and min(T) < -47', 'max(T) > 49 or sum(T) < -150', 'not sum(T) > 0', 'rises(max(T) > 48)', &
       'hysteresis(sum(T) > 100, sum(T) < -100)', 'held(sum(T) > 0, 2, 3)', 'every(7)', 'argmax(T)[0] < 4', &
       'argmin(T)[1] >= 3', 'window(mean(T), 3, max) > 2', 'quantile(T, 0.9, -64..64 / 128) > 40', &
-      'max(atoms.place.1) > 30']
+      'max(atoms.place.1) > 30', 'sum(call(doubled, T)) > 50']
 
   type, bind(C) :: atom
     integer(c_int32_t) :: charge
@@ -55,6 +76,7 @@ contains
     case ('count(T > 30.0)'); number = count(of > 30)
     case ('any(T > 49.0)'); number = merge(1, 0, any(of > 49))
     case ('all(T > -49.0)'); number = merge(1, 0, all(of > -49))
+    case ('sum(call(doubled, T))'); number = 2 * sum(of)
     case ('max(atoms.place.1)'); number = maxval(of(:, 1))
     case ('quantile(T, 0.9, -64.0..64.0 / 128)')
       ! What is no less than 44 of the 48 elements.
@@ -122,12 +144,18 @@ contains
       if (step >= 2) is = any([(measured(before, 'mean(T)') > 2, before=step - 2, step)])
     case (21); is = measured(step, 'quantile(T, 0.9, -64.0..64.0 / 128)') > 40
     case (22); is = measured(step, 'max(atoms.place.1)') > 30
+    case (23); is = measured(step, 'sum(call(doubled, T))') > 50
     case (16); is = count([(is_met(4, before), before=max(0, step - 2), step)]) >= 2
     end select
   end function is_met
 
   subroutine open_publisher()
     type(flexpath_options) :: options
+    type(flexpath_transforms) :: functions
+    call flexpath_transforms_create(functions)
+    call flexpath_transforms_add_function(functions, 'doubled', flexpath_dtype_f64, flexpath_dtype_f64, doubled)
+    call flexpath_options_set_transforms(options, functions)
+    call flexpath_transforms_free(functions)
     call flexpath_options_set(options, 'DeriveBudgetSecs', '60')
     call flexpath_publisher_open(publisher, 'watched', options)
     call flexpath_options_free(options)

@@ -5,6 +5,7 @@ use std::fmt;
 use super::Comparison;
 use super::written::{write_name, write_number};
 use crate::attribute::Real;
+use crate::dtype::Dtype;
 use crate::name::{NameError, validate_name};
 use crate::selection::{SelectionExpression, Slice};
 
@@ -74,10 +75,20 @@ impl Statistic {
     }
 }
 
+/// A function that is registered with the publisher: what it makes of the elements is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MeasuredCall {
+    /// What it is registered as.
+    pub name: String,
+    /// The type of what it gives; that of the elements if nothing is said.
+    pub dtype: Option<Dtype>,
+}
+
 /// One number of an array, or of a region of it: `max(T[0:64, :])`. Its text is its name, on every rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
     statistic: Statistic,
+    call: Option<MeasuredCall>,
     variable: String,
     /// One for each dimension; empty stands for the whole array.
     region: Vec<Slice>,
@@ -91,7 +102,7 @@ impl Measure {
     pub fn of(statistic: Statistic, variable: impl Into<String>) -> Result<Self, NameError> {
         let variable = variable.into();
         validate_name(&variable)?;
-        Ok(Self { statistic, variable, region: Vec::new() })
+        Ok(Self { statistic, call: None, variable, region: Vec::new() })
     }
 
     /// Of these elements of it: one slice for each dimension.
@@ -99,6 +110,18 @@ impl Measure {
     pub fn within(mut self, region: Vec<Slice>) -> Self {
         self.region = region;
         self
+    }
+
+    /// Of what a registered function makes of the elements.
+    #[must_use]
+    pub fn calling(mut self, call: MeasuredCall) -> Self {
+        self.call = Some(call);
+        self
+    }
+
+    /// The function that is called, if one is.
+    pub fn call(&self) -> Option<&MeasuredCall> {
+        self.call.as_ref()
     }
 
     /// What it is made by.
@@ -128,9 +151,18 @@ impl Measure {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.statistic.word())?;
+        if let Some(call) = &self.call {
+            f.write_str("call(")?;
+            write_name(&call.name, f)?;
+            f.write_str(", ")?;
+        }
         write_name(&self.variable, f)?;
         if let Some(region) = self.region() {
             write!(f, "{region}")?;
+        }
+        if let Some(call) = &self.call {
+            call.dtype.map_or(Ok(()), |dtype| write!(f, ", {dtype}"))?;
+            f.write_str(")")?;
         }
         if let Some((comparison, threshold)) = self.statistic.comparing() {
             write!(f, " {} ", comparison.sign())?;

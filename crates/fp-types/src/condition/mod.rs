@@ -20,7 +20,7 @@ pub use canonical::{ConditionRefusal, LIMIT_CONDITION_BYTES};
 pub use comparison::Comparison;
 pub use judge::{Found, StandingCondition, Verdict};
 pub use judgement::{Judgement, LIMIT_REASON_BYTES, Measured, MeasuredNumber, Unmeasured};
-pub use measure::{Measure, Statistic};
+pub use measure::{Measure, MeasuredCall, Statistic};
 pub use parse_error::ParseConditionError;
 pub use parts::{MeasureParts, NoMeasures};
 pub use quantity::{Quantity, WindowStatistic};

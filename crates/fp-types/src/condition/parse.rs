@@ -93,7 +93,7 @@ impl<'t> Reading<'t> {
     }
 
     /// Passes over a word, if it comes next and is not the start of a longer one.
-    fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let comes = self.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_word_character));
         self.at += if comes { word.len() } else { 0 };

@@ -5,10 +5,12 @@ use std::ops::RangeInclusive;
 use super::parse::{Read, Reading, is_word_character};
 use super::parse_error::ParseConditionError;
 use super::{
-    Comparison, LIMIT_HELD_STEPS, LIMIT_QUANTILE_BINS, Measure, Quantity, Statistic, WindowStatistic,
+    Comparison, LIMIT_HELD_STEPS, LIMIT_QUANTILE_BINS, Measure, MeasuredCall, Quantity, Statistic,
+    WindowStatistic,
 };
 use crate::attribute::Real;
 use crate::dims::MAX_DIMS;
+use crate::dtype::Dtype;
 use crate::selection::{SelectionExpression, Slice};
 
 /// The signs, those first that another one begins.
@@ -107,8 +109,13 @@ impl Reading<'_> {
     /// A measure by that statistic, of which the numbers are read as well.
     fn measure_by(&mut self, at: usize, statistic: Statistic) -> Read<Measure> {
         self.open()?;
+        let mut call = self.called()?;
         let variable = self.name(&[')', '[', '<', '>', '=', ','])?;
         let region = self.region()?;
+        if let Some(call) = &mut call {
+            call.dtype = self.dtype()?;
+            self.close()?;
+        }
         let statistic = match statistic {
             Statistic::Count(..) => self.comparison().map(|(how, with)| Statistic::Count(how, with))?,
             Statistic::Any(..) => self.comparison().map(|(how, with)| Statistic::Any(how, with))?,
@@ -120,7 +127,33 @@ impl Reading<'_> {
         self.close()?;
         let measure = Measure::of(statistic, variable);
         let measure = measure.map_err(|source| self.no_name(at, source))?;
-        Ok(measure.within(region))
+        let measure = measure.within(region);
+        Ok(if let Some(call) = call { measure.calling(call) } else { measure })
+    }
+
+    /// `call(speed, ` before the variable, if it comes next: else `call` is a variable.
+    fn called(&mut self) -> Read<Option<MeasuredCall>> {
+        let start = self.at;
+        if !(self.take_word("call") && self.take("(")) {
+            self.at = start;
+            return Ok(None);
+        }
+        let name = self.name(&[',', ')'])?;
+        self.comma()?;
+        Ok(Some(MeasuredCall { name, dtype: None }))
+    }
+
+    /// `, f32` behind the variable, if it comes next.
+    fn dtype(&mut self) -> Read<Option<Dtype>> {
+        if !self.take(",") {
+            return Ok(None);
+        }
+        self.skip_space();
+        let rest = self.rest();
+        let word = &rest[..rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len())];
+        let dtype = word.parse().ok().ok_or_else(|| self.expected("a type of elements, as f32,"))?;
+        self.at += word.len();
+        Ok(Some(dtype))
     }
 
     /// `, 0.99, 0..1000 / 64`
@@ -223,6 +256,10 @@ mod tests {
             ("window(change(max(T)), 3, min) > 0", "window(change(max(T)), 3, min) > 0.0"),
             ("quantile(T[2:],.99,-1e3..+1000/64)>900", "quantile(T[2:], 0.99, -1000.0..1000.0 / 64) > 900.0"),
             ("quantile(T, 1, 0. .. .5 / 1) < 1", "quantile(T, 1.0, 0.0..0.5 / 1) < 1.0"),
+            ("max( call(speed,T[0:3]) )>1", "max(call(speed, T[0:3])) > 1.0"),
+            ("argmin(call(\"a, b\", T, f32))[0] > 1", "argmin(call(\"a, b\", T, f32))[0] > 1.0"),
+            ("any(call(bad, T) < 0) or max(call) > 1", "any(call(bad, T) < 0.0) or max(call) > 1.0"),
+            ("quantile(call(f, T), 0.5, 0..1 / 2) > 0", "quantile(call(f, T), 0.5, 0.0..1.0 / 2) > 0.0"),
             ("every(010) and has(T)", "every(10) and has(T)"),
         ] {
             let condition = read(text).expect(text);
@@ -257,6 +294,9 @@ mod tests {
             ("quantile(T, 0.5, 0..1) > 1", 22, "a slash"),
             ("quantile(T, 0.5, 0..1 / 0) > 1", 25, "a number of bins"),
             ("quantile(T, 0.5, 0..1 / 1025) > 1", 25, "a number of bins"),
+            ("max(call(f)) > 1", 11, "a comma"),
+            ("max(call(f, T, f31)) > 1", 16, "a type of elements"),
+            ("max(call(f, T) > 1", 16, "a closing bracket"),
             ("every(0)", 7, "a number of steps, 1 or more"),
             ("every(4294967296)", 7, "a number of steps, 1 or more"),
             ("every(3) > 1", 10, "the end"),

@@ -52,7 +52,7 @@ pub(crate) struct StepDerivations {
     /// Modules that came with what is asked for.
     pub(crate) offers: Offers,
     pub(crate) inputs: BTreeMap<String, Vec<Input>>,
-    /// Records of which some field may be measured: of those that are put, blocks join the inputs.
+    /// Records of which some field may be measured, and nothing else is made: of those that are put, blocks join the inputs.
     records: BTreeSet<String>,
     /// Inputs that go to subscribers after all.
     left: BTreeSet<String>,
@@ -92,11 +92,11 @@ impl StepDerivations {
             asked.insert(variable, wanted);
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
-        let inputs = names.map(|name| (name, Vec::new())).collect();
+        let inputs: BTreeMap<_, _> = names.map(|name| (name, Vec::new())).collect();
         let measures = asked.values().filter_map(|wanted| wanted.known.measure.as_ref());
         let records =
             measures.flat_map(|measure| measure.may_be_field().map(|(records, _)| records.to_owned()));
-        let records = records.collect();
+        let records = records.filter(|records| !inputs.contains_key(records)).collect();
         if !asked.is_empty() {
             let room = &shared.server.room;
             shared
@@ -126,6 +126,11 @@ impl StepDerivations {
         self.inputs.get_mut(name)
     }
 
+    /// Whether only numbers are made of the variable's records, which need nothing that these refer to.
+    fn is_of_fields(&self, variable: &str) -> bool {
+        self.records.contains(variable)
+    }
+
     fn scratch_bytes(&self) -> u64 {
         let copied = |input: &&Input| !input.is_kept && input.payload.location().is_some();
         self.inputs.values().flatten().filter(copied).map(|input| input.payload.len() as u64).sum()
@@ -152,6 +157,12 @@ impl OpenStep {
     /// Whether the variable's blocks are kept, or something is derived from them at the step's end.
     pub(crate) fn keeps(&self, variable: &str) -> bool {
         self.kept && (self.derives_from(variable) || self.serves(variable))
+    }
+
+    /// Whether nobody needs what the variable's records refer to: only fields of them are measured.
+    pub(crate) fn has_needless_parts(&self, variable: &str) -> bool {
+        let is_of_fields = self.deriving.as_ref().is_some_and(|deriving| deriving.is_of_fields(variable));
+        is_of_fields && !self.serves(variable)
     }
 
     /// Whether somebody reads the variable itself.
