@@ -42,11 +42,7 @@ pub(crate) enum Failure {
     )]
     RegionOfRows { variable: String },
     #[error("{variable:?}: {source}")]
-    Field {
-        variable: String,
-        #[source]
-        source: FieldPathError,
-    },
+    Field { variable: String, r#source: FieldPathError },
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]

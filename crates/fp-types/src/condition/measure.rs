@@ -134,7 +134,7 @@ impl Measure {
         &self.variable
     }
 
-    /// Records of which it may be a field, and the path of that: of `a.b.c` it is `c` of `a.b`, or `b.c` of `a`. What has
+    /// Records of which it may be a field, and the path of that. Of `a.b.c` it is `c` of `a.b`, or `b.c` of `a`. What has
     /// the whole name comes before these, and what is longer before what is shorter.
     pub fn may_be_field(&self) -> impl Iterator<Item = (&str, &str)> {
         let dots = self.variable.rmatch_indices('.').map(|(at, _)| at);

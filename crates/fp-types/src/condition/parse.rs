@@ -191,7 +191,8 @@ impl<'t> Reading<'t> {
             }
             word => match self.quantity(at, word)? {
                 Quantity::Of(measure) if measure.statistic().is_truth() => Ok(Condition::Measured(measure)),
-                quantity => {
+                #[rustfmt::skip]
+                quantity @ (Quantity::Of(_) | Quantity::PlaceOf { .. } | Quantity::ChangeOf(_) | Quantity::WindowOf { .. }) => {
                     let (comparison, threshold) = self.comparison()?;
                     Ok(Condition::Compare { quantity, comparison, threshold })
                 }

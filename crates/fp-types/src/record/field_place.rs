@@ -4,6 +4,7 @@ use super::element::ElementForm;
 use super::layout::{Place, RecordLayout, Unit};
 use super::schema::RecordSchema;
 use super::types::{Extent, Field, FieldElement, RecordType};
+use crate::dtype::Dtype;
 
 /// Fields that an error names at most.
 const LIMIT_NAMED: usize = 16;
@@ -77,8 +78,8 @@ pub enum FieldPathError {
 }
 
 impl RecordSchema {
-    /// Where the number lies that the path leads to: fields of records in one another, and elements of an array with one
-    /// dimension by their index, with dots between them.
+    /// Where the number lies that the path leads to. A path is the names of fields in one another, with dots between them.
+    /// An element of an array with one dimension is named by its index.
     ///
     /// # Errors
     /// A path that leads to no such number; why says so.
@@ -100,7 +101,7 @@ fn follow<'p>(
     (record, layout): (&RecordType, &RecordLayout),
     place: &str,
     parts: &mut impl Iterator<Item = &'p str>,
-) -> Result<(usize, crate::Dtype), FieldPathError> {
+) -> Result<(usize, Dtype), FieldPathError> {
     let known = || names(record);
     let Some(part) = parts.next() else {
         return Err(FieldPathError::Record { place: place.to_owned(), known: known() });
@@ -148,14 +149,14 @@ fn index_of<'p>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dtype::Dtype;
+    use crate::dims::Dims;
     use crate::record::{ByteOrder, EnumType};
     use crate::shape::Shape;
 
     fn cell() -> RecordSchema {
         let vector =
             RecordType::new("Vector").field(Field::new("x", Dtype::F64)).field(Field::new("y", Dtype::F32));
-        let of = |dims: &[u64]| Shape::new(crate::Dims::try_from(dims).unwrap()).unwrap();
+        let of = |dims: &[u64]| Shape::new(Dims::try_from(dims).unwrap()).unwrap();
         RecordType::new("Cell")
             .field(Field::new("kind", EnumType::new("Kind", Dtype::U8).variant("Cu", 29)))
             .field(Field::new("level", Dtype::U16))

@@ -33,7 +33,7 @@ impl OpenStep {
         let id = put.def.record.as_ref();
         let schema = id.and_then(|id| self.shared.server.types.find(id.fingerprint));
         let schema = schema.ok_or(DeriveError::NotNumbers { dtype: put.def.dtype })?;
-        let failed = |source| Failure::Field { variable: name.to_owned(), source };
+        let failed = |r#source| Failure::Field { variable: name.to_owned(), r#source };
         let place = schema.place_of(path).map_err(failed)?;
         let (order, together) = (put.def.order, Part::of(&put.def));
         let (shape, blocks) = match together {
