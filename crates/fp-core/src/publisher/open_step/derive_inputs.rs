@@ -10,6 +10,9 @@ use fp_types::record::ElementForm;
 use fp_types::{ArrayKind, Dims, MemoryOrder, Region, Shape, VariablePut};
 use std::sync::Arc;
 
+/// A block as it was put: where it lies, and its bytes.
+pub(crate) type PutBlock = (Region, Payload);
+
 impl OpenStep {
     /// What this rank has of the variables; nothing if it has no block of any.
     pub(crate) fn inputs_of(&self, known: &Known) -> Result<Option<Inputs>, Failure> {
@@ -90,7 +93,7 @@ impl OpenStep {
         name: &str,
         put: &VariablePut,
         dim: usize,
-    ) -> Result<(Option<Dims>, Vec<(Region, Payload)>), Failure> {
+    ) -> Result<(Option<Dims>, Vec<PutBlock>), Failure> {
         let (mut blocks, mut rows) = (Vec::new(), StackedRows::new(dim));
         for (region, payload) in self.deriving.iter().flat_map(|deriving| deriving.blocks_of(name)) {
             let count = extent(region.count(), &put.def);
