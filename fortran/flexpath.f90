@@ -99,6 +99,7 @@ module flexpath_c
     real(c_double) :: number
     integer(c_int32_t) :: is_there, ndims
     integer(c_int64_t) :: place(8)
+    real(c_double) :: upper
   end type c_measured
 
   type, bind(C) :: c_request
@@ -1503,7 +1504,9 @@ module flexpath
   type :: flexpath_measured
     character(len=:), allocatable :: measure ! what was measured, as the condition writes it: max(T[0:64, :])
     logical :: is_there = .false.       ! whether there is a number: no if no rank put an element of it
-    real(real64) :: number = 0          ! the number; counts are numbers, truth values 0 and 1
+    ! The number; counts are numbers, truth values 0 and 1. Of a quantile it is what that is at least.
+    real(real64) :: number = 0
+    real(real64) :: upper = 0           ! of a quantile what it is at most; otherwise the number
     ! Where a least or a greatest element of a global array is, from 1; of size 0 where there is no place. Of several
     ! it is the first where the last dimension runs fastest.
     integer(int64), allocatable :: place(:)
@@ -2976,6 +2979,7 @@ contains
       info%measure = text_of(told%measure)
       info%is_there = told%is_there /= 0
       info%number = told%number
+      info%upper = told%upper
       info%place = told%place(:told%ndims) + 1
     end if
     call conclude_status('flexpath_step_measured_at', status, stat, errmsg)

@@ -874,7 +874,8 @@ typedef struct flexpath_measured {
    */
   const char *measure;
   /*
-   the number, rounded to 53 bits; counts are numbers, truth values 0 and 1. Not a number where there is none
+   the number, rounded to 53 bits; counts are numbers, truth values 0 and 1. Not a number where there is none. Of a
+   quantile what it is at least
    */
   double number;
   /*
@@ -889,6 +890,10 @@ typedef struct flexpath_measured {
    of a least or a greatest element of a global array: where it is, from 0. Of several the first in row-major order
    */
   uint64_t place[8];
+  /*
+   of a quantile what it is at most; otherwise the number
+   */
+  double upper;
 } flexpath_measured;
 
 /*

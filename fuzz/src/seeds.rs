@@ -190,6 +190,10 @@ const DERIVATIONS: [&str; 8] = [
     "T | compute(if(T > 3, T^2, sin(T/3))) | cast(f32)",
 ];
 
+/// A condition that has a bit of everything.
+const CONDITION: &str = "hysteresis(window(change(max(a.b[0:4, ::2])), 8, range) > 1.0, every(10)) and argmin(T)[1] < 64.0 \
+                         or quantile(T, 0.99, 0.0..8.0 / 4) > 1.0";
+
 fn of_values() -> Vec<Seed> {
     let seed = |name, bytes: &[u8]| for_reader(&values::DECODERS, name, bytes);
     let condition: Condition = "has(particles)".parse().expect("a condition");
@@ -198,6 +202,7 @@ fn of_values() -> Vec<Seed> {
     let none = [&with_length(bond().to_bytes())[..], &[0]].concat();
     let mut seeds = vec![
         seed("condition", &condition.encode()),
+        seed("condition", &CONDITION.parse::<Condition>().expect("a condition").encode()),
         seed("record-type", bond().to_bytes()),
         seed("records", &points),
         seed("records", &none),
@@ -249,6 +254,7 @@ fn of_texts() -> Vec<Seed> {
         "127.0.0.1:0",
         &digits,
         rules,
+        CONDITION,
     ];
     let texts = texts.iter().chain(&DERIVATIONS).enumerate();
     texts.map(|(at, text)| (format!("text-{at}"), text.as_bytes().to_vec())).collect()

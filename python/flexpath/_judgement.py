@@ -9,8 +9,9 @@ class Measured:
 
     #: What was measured, as the condition writes it: "max(T[0:64, :])".
     measure: str
-    #: The number, exactly; truth values are 0 and 1. None where no rank put an element of it.
-    number: int | float | None
+    #: The number, exactly; truth values are 0 and 1. Of a quantile it is what that is at least, and at most. None where
+    #: no rank put an element of it.
+    number: int | float | tuple[float, float] | None
     #: Where a least or a greatest element of a global array is. Of several it is the first in row-major order.
     place: tuple[int, ...] | None
 

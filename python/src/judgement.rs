@@ -28,5 +28,8 @@ fn exact(py: Python<'_>, number: MeasuredNumber) -> PyResult<Bound<'_, PyAny>> {
         MeasuredNumber::Signed(number) => number.into_pyobject(py)?.into_any(),
         MeasuredNumber::Unsigned(number) => number.into_pyobject(py)?.into_any(),
         MeasuredNumber::Real(Real(number)) => number.into_pyobject(py)?.into_any(),
+        MeasuredNumber::Bracket { low: Real(low), high: Real(high) } => {
+            (low, high).into_pyobject(py)?.into_any()
+        }
     })
 }

@@ -1,5 +1,6 @@
 """Which steps a subscriber gets, with whom it shares them, and what both sides are told."""
 
+import contextlib
 import os
 import re
 import subprocess
@@ -314,6 +315,37 @@ class TestConditions:
                     told = [(one.measure, one.number, one.place) for one in step.judgement.measured]
         assert told == [("sum(n)", 2**53 + 1, None), ("count(n > 1.0)", 1, None), ("min(missing)", None, None)]
         assert all(isinstance(number, int) for _, number, _ in told[:2])
+
+    def test_every_so_many_steps_windows_places_and_quantiles(self, stream):
+        all_fields = fields(40)
+        means = [field.mean() for field in all_fields]
+        expected = {
+            "every(7)": [number for number in range(40) if number % 7 == 0],
+            "argmax(T)[0] >= 2": [number for number in range(40) if all_fields[number].argmax() // 6 >= 2],
+            "window(mean(T), 3, max) > 6": [
+                number for number in range(2, 40) if max(means[number - 2 : number + 1]) > 6
+            ],
+            "quantile(T, 0.5, -64..64 / 128) >= 6": [
+                number for number in range(40) if np.sort(all_fields[number], axis=None)[11] >= 6
+            ],
+        }
+        with contextlib.ExitStack() as stack:
+            publisher = stack.enter_context(flexpath.publish(stream))
+            opened = {
+                when: stack.enter_context(flexpath.subscribe(stream, when=when, limit_steps=64)) for when in expected
+            }
+            for field in all_fields:
+                with publisher.step() as step:
+                    step["T"] = field
+            for when, numbers in expected.items():
+                assert 0 < len(numbers) < 40, when
+                for number in numbers:
+                    with opened[when].next_step(30.0) as step:
+                        assert step.number == number, when
+                        if when.startswith("quantile"):
+                            middle = np.floor(np.sort(all_fields[number], axis=None)[11])
+                            assert step.judgement.measured[0].number == (middle, middle + 1)
+                assert opened[when].poll() is None
 
     def test_a_step_that_was_not_judged_says_why(self, stream):
         with (

@@ -13,7 +13,8 @@ use std::ffi::{CString, c_char};
 pub struct MeasuredStruct {
     /// what was measured, as the condition writes it: `max(T[0:64, :])`
     pub measure: *const c_char,
-    /// the number, rounded to 53 bits; counts are numbers, truth values 0 and 1. Not a number where there is none
+    /// the number, rounded to 53 bits; counts are numbers, truth values 0 and 1. Not a number where there is none. Of a
+    /// quantile what it is at least
     pub number: f64,
     /// 1 if there is a number, 0 if no rank put an element of it
     pub is_there: u32,
@@ -21,6 +22,8 @@ pub struct MeasuredStruct {
     pub ndims: u32,
     /// of a least or a greatest element of a global array: where it is, from 0. Of several the first in row-major order
     pub place: [u64; 8],
+    /// of a quantile what it is at most; otherwise the number
+    pub upper: f64,
 }
 
 /// What is told of a step, with its texts as C reads them.
@@ -59,5 +62,6 @@ fn for_c((measure, measured): &(CString, Measured)) -> MeasuredStruct {
         is_there: u32::from(measured.number.is_some()),
         ndims: u32::try_from(place.len()).unwrap_or(u32::MAX),
         place: padded(place),
+        upper: measured.number.map_or(f64::NAN, MeasuredNumber::upper_f64),
     }
 }

@@ -16,7 +16,7 @@
 //! | `placing`, `walk`, `alignment`, `foreign_code` | where rows of a rank lie; through a block row by row; blocks cut alike; code that a plan runs |
 //! | `operation`, `native`, `deployed` | what is built in; registered functions; WebAssembly (feature `wasm`) |
 //! | `derivation`, `modules` | what is derived of which variables, planned and run; the modules of a process |
-//! | `measure` | numbers that conditions of subscriptions are judged by |
+//! | `measure`, `field` | numbers that conditions of subscriptions are judged by; fields of records |
 //! | `shared` | results that several ask for |
 //!
 //! docs/transforms.md teaches all of it.
@@ -32,6 +32,7 @@ mod derivation;
 mod error;
 mod exact;
 mod expression;
+mod field;
 mod foreign_code;
 mod limits;
 mod measure;
@@ -60,10 +61,11 @@ pub use error::{CallError, DeriveError};
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Function, MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH,
 };
+pub use field::{FieldArray, FieldBlock, measure_field};
 pub use foreign_code::RunModule;
 pub use fp_types::Comparison;
 pub use limits::{MAX_INPUTS, MAX_OPERATIONS};
-pub use measure::{ExactMeasures, measure, measuring};
+pub use measure::{ExactMeasures, measure, measure_planned, measuring};
 pub use memory::Memory;
 pub use modules::Modules;
 pub use native::{

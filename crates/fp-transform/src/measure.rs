@@ -5,16 +5,16 @@
 //! part are equal for equal elements, however the array is cut.
 
 use fp_types::{
-    Dims, Dtype, Found, MAX_DIMS, Measure, MeasureParts, Measured, MeasuredNumber, Real, Selection,
-    SelectionExpression, Shape, Statistic as Made, Unmeasured,
+    Dims, Dtype, Found, MAX_DIMS, Measure, MeasureParts, Measured, MeasuredCall, MeasuredNumber, Real,
+    Selection, SelectionExpression, Shape, Statistic as Made, Unmeasured,
 };
 
 use crate::block::Array;
-use crate::derivation::{Content, Derivation, Partial};
+use crate::derivation::{Content, Derivation, DerivationPlan, Partial};
 use crate::error::DeriveError;
 use crate::memory::Memory;
 use crate::numbers::{Kind, Scalar, is_real, kind};
-use crate::operation::{Extreme, Located, Reduction, Statistic};
+use crate::operation::{Counts, Extreme, Located, ModuleCall, Reduction, Statistic};
 
 /// More than what a part of any measure takes: a sum of squares in all its chunks, with the sum and the type.
 const LIMIT_PART_BYTES: usize = 1024;
@@ -22,6 +22,8 @@ const LIMIT_PART_BYTES: usize = 1024;
 const LIMIT_EXTREME_BYTES: usize = 2 + 8 * MAX_DIMS + 17;
 /// Stands for the number of dimensions where a part says no shape.
 const NO_SHAPE: u8 = u8::MAX;
+/// Turned over in the number of dimensions where elements are a field of records.
+const FIELD: u8 = 0x40;
 
 /// What a measure is made by, as a derivation: of a global array with the place of an extreme.
 ///
@@ -31,6 +33,13 @@ pub fn measuring(measure: &Measure, is_placed: bool) -> Result<Derivation, Deriv
     let of = Derivation::of([measure.variable()])?;
     let of = match measure.region() {
         Some(region) => of.slice(region)?,
+        None => of,
+    };
+    let of = match measure.call() {
+        Some(MeasuredCall { name, dtype }) => {
+            let call = ModuleCall::registered(name.as_str());
+            of.module(dtype.map_or(call.clone(), |dtype| call.with_dtype(dtype)))?
+        }
         None => of,
     };
     match extreme(measure).filter(|_| is_placed) {
@@ -51,15 +60,35 @@ pub fn measure(
     memory: &Memory,
 ) -> Result<Vec<u8>, DeriveError> {
     let plan = measuring(measure, is_placed)?.plan(&[input.array_type()])?.with_memory(memory);
+    measure_planned(&plan, input, is_placed)
+}
+
+/// The same by a plan that was made of [`measuring`], with the function that it calls.
+///
+/// # Errors
+/// Those of [`measure`], and what the function says.
+pub fn measure_planned(
+    plan: &DerivationPlan,
+    input: &Array,
+    is_placed: bool,
+) -> Result<Vec<u8>, DeriveError> {
     let derived = plan.apply(std::slice::from_ref(input))?;
-    let Some(Partial { content, .. }) = derived.partial else { return Err(DeriveError::Unlike) };
-    let shape = is_placed.then(|| *input.shape());
+    let dtype = plan.last_input().map_or(input.dtype(), |of| of.dtype);
+    part_of(derived.partial, (dtype, is_placed.then(|| *input.shape()), Origin::Variable))
+}
+
+/// A rank's part as bytes: of elements of that type, in an array of that shape where they lie in one.
+pub(crate) fn part_of(
+    found: Option<Partial>,
+    (dtype, shape, origin): (Dtype, Option<Shape>, Origin),
+) -> Result<Vec<u8>, DeriveError> {
+    let Some(Partial { content, .. }) = found else { return Err(DeriveError::Unlike) };
     let found = match content {
         Content::Statistic(statistic) => Gathered::Statistic(*statistic),
         Content::Located(located) => Gathered::Located(located),
         Content::Cells(_) | Content::Found(_) | Content::Related(_) => return Err(DeriveError::Unlike),
     };
-    Ok(Part { dtype: input.dtype(), shape, found }.to_bytes())
+    Ok(Part { dtype, shape, origin, found }.to_bytes())
 }
 
 fn reduction(made: Made) -> Reduction {
@@ -69,6 +98,9 @@ fn reduction(made: Made) -> Reduction {
         Made::Sum => Reduction::Sum,
         Made::Mean => Reduction::Mean,
         Made::Variance => Reduction::Variance,
+        Made::Quantile { low: Real(low), high: Real(high), bins, .. } => {
+            Reduction::Histogram { low, high, bins: bins.into() }
+        }
         Made::Count(comparison, Real(threshold)) => Reduction::Count { comparison, threshold },
         Made::Any(comparison, Real(threshold)) => Reduction::Any { comparison, threshold },
         Made::All(comparison, Real(threshold)) => Reduction::All { comparison, threshold },
@@ -80,8 +112,17 @@ fn extreme(measure: &Measure) -> Option<Extreme> {
     match measure.statistic() {
         Made::Minimum => Some(Extreme::Least),
         Made::Maximum => Some(Extreme::Greatest),
-        Made::Sum | Made::Mean | Made::Variance | Made::Count(..) | Made::Any(..) | Made::All(..) => None,
+        #[rustfmt::skip]
+        Made::Sum | Made::Mean | Made::Variance | Made::Quantile { .. } | Made::Count(..) | Made::Any(..)
+        | Made::All(..) => None,
     }
+}
+
+/// What elements were measured: those of the variable of that name, or a field of records.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Variable,
+    Field,
 }
 
 /// What a rank found.
@@ -95,6 +136,8 @@ struct Part {
     dtype: Dtype,
     /// Of the whole array, where there is one and it matters.
     shape: Option<Shape>,
+    /// Ranks that measured other things have no part of one number.
+    origin: Origin,
     found: Gathered,
 }
 
@@ -103,30 +146,38 @@ impl Part {
         let mut bytes = vec![self.dtype.as_u8()];
         match (&self.shape, &self.found) {
             (Some(shape), Gathered::Located(located)) => {
-                bytes.push(shape.ndims() as u8);
+                bytes.push(self.marked(shape.ndims() as u8));
                 shape.dims().iter().for_each(|extent| bytes.extend(extent.to_le_bytes()));
                 located.write(&mut bytes);
             }
             (_, Gathered::Statistic(statistic)) => {
-                bytes.push(NO_SHAPE);
+                bytes.push(self.marked(NO_SHAPE));
                 statistic.write(&mut bytes);
             }
             (None, Gathered::Located(located)) => {
                 // Nobody reads it: a place without a shape says nothing.
-                bytes.push(NO_SHAPE);
+                bytes.push(self.marked(NO_SHAPE));
                 located.write(&mut bytes);
             }
         }
         bytes
     }
 
+    /// The number of dimensions, with a mark if it is of a field.
+    fn marked(&self, ndims: u8) -> u8 {
+        if self.origin == Origin::Field { ndims ^ FIELD } else { ndims }
+    }
+
     fn read(measure: &Measure, bytes: &[u8]) -> Option<Self> {
         let (&[dtype, ndims], body) = bytes.split_first_chunk::<2>()?;
         let dtype = Dtype::try_from(dtype).ok().filter(|dtype| is_real(*dtype))?;
         let made = reduction(measure.statistic());
+        let is_field = (ndims & FIELD == 0) == (ndims & 0x80 != 0);
+        let (origin, ndims) =
+            if is_field { (Origin::Field, ndims ^ FIELD) } else { (Origin::Variable, ndims) };
         if ndims == NO_SHAPE {
             let found = Gathered::Statistic(Statistic::read(made, dtype, body)?);
-            return Some(Self { dtype, shape: None, found });
+            return Some(Self { dtype, shape: None, origin, found });
         }
         let ndims = usize::from(ndims);
         let (dims, body) = body.split_at_checked(8 * ndims).filter(|_| ndims <= MAX_DIMS)?;
@@ -135,12 +186,13 @@ impl Part {
         let shape = Shape::new(Dims::try_from(&dims[..]).ok()?).ok()?;
         let within = within(measure, &shape)?;
         let found = Gathered::Located(Located::read(extreme(measure)?, dtype, &within.0, body)?);
-        Some(Self { dtype, shape: Some(shape), found })
+        Some(Self { dtype, shape: Some(shape), origin, found })
     }
 
     /// Whether the other is of the same array; then it is brought in.
     fn merge(&mut self, other: &Self) -> bool {
         self.dtype == other.dtype
+            && self.origin == other.origin
             && self.shape == other.shape
             && match (&mut self.found, &other.found) {
                 (Gathered::Statistic(ours), Gathered::Statistic(theirs)) => ours.merge(theirs),
@@ -157,6 +209,7 @@ impl Part {
                 let shape = self.shape.unwrap_or_default();
                 Ok((Some(exact(number)), placed(measure, &shape, place)))
             }
+            Gathered::Statistic(Statistic::Histogram(counts)) => Ok((bracket(measure, counts), None)),
             Gathered::Statistic(statistic) if statistic.is_empty() => Ok((None, None)),
             Gathered::Statistic(statistic) => {
                 match statistic.finish(reduction(measure.statistic()), self.dtype) {
@@ -169,13 +222,20 @@ impl Part {
     }
 }
 
+/// What is certain of a quantile.
+fn bracket(measure: &Measure, counts: &Counts) -> Option<MeasuredNumber> {
+    let Made::Quantile { share: Real(share), .. } = measure.statistic() else { return None };
+    let (low, high) = counts.bracket(share)?;
+    Some(MeasuredNumber::Bracket { low: Real(low), high: Real(high) })
+}
+
 /// The bytes of a finished statistic as a number.
 fn number_of(bytes: Vec<u8>, measure: &Measure, of: Dtype) -> MeasuredNumber {
     let of = match measure.statistic() {
         Made::Any(..) | Made::All(..) => {
             return MeasuredNumber::Unsigned(u64::from(bytes.first() == Some(&1)));
         }
-        Made::Count(..) => Dtype::U64,
+        Made::Count(..) | Made::Quantile { .. } => Dtype::U64,
         Made::Mean | Made::Variance => Dtype::F64,
         Made::Sum => match kind(of) {
             Kind::Signed => Dtype::I64,
@@ -239,6 +299,7 @@ impl MeasureParts for ExactMeasures {
     fn limit_part_bytes(&self, measure: &Measure) -> usize {
         match measure.statistic() {
             Made::Minimum | Made::Maximum => LIMIT_EXTREME_BYTES,
+            Made::Quantile { bins, .. } => 2 + 8 * (usize::from(bins) + 3),
             Made::Count(..) | Made::Any(..) | Made::All(..) => 2 + 16,
             Made::Sum | Made::Mean => 2 + 8 + 3 + 4 * crate::exact::SUM_CHUNKS,
             Made::Variance => LIMIT_PART_BYTES,
@@ -298,7 +359,7 @@ mod tests {
         (number.map(MeasuredNumber::as_f64), place)
     }
 
-    const TEXTS: [&str; 9] = [
+    const TEXTS: [&str; 10] = [
         "max(T)",
         "min(T[1:5:2, 1:4])",
         "max(T[2:, ::3])",
@@ -308,6 +369,7 @@ mod tests {
         "count(T > 1.0)",
         "any(T[0:2, :] < -3.0)",
         "all(T <= 4.0)",
+        "quantile(T[:, 1:], 0.7, -3.5..4.5 / 8)",
     ];
 
     /// What each of [`TEXTS`] is, element by element.
@@ -333,7 +395,14 @@ mod tests {
             }
             6 => (Some(numbers.iter().filter(|number| **number > 1.0).count() as f64), None),
             7 => truth(numbers[..10].iter().any(|number| *number < -3.0)),
-            _ => truth(numbers.iter().all(|number| *number <= 4.0)),
+            8 => truth(numbers.iter().all(|number| *number <= 4.0)),
+            _ => {
+                let mut sorted: Vec<f64> = all().filter(|(_, column)| *column > 0).map(of).collect();
+                sorted.sort_by(f64::total_cmp);
+                // Each whole number has a bin of its own, and it is the middle of it. 17 of 24 are the first 0.7 of all.
+                let low = sorted[16] - 0.5;
+                (Some(if low < -3.5 { f64::NEG_INFINITY } else { low }), None)
+            }
         }
     }
 
@@ -351,7 +420,8 @@ mod tests {
                 prop_assert_eq!(&merged, &part(text, &numbers, (0, ROWS)), "{}", text);
                 let ((number, place), (wanted, wanted_place)) = (finished(text, &merged), expected(at, &numbers));
                 let (number, wanted) = (number.expect("elements"), wanted.expect("elements"));
-                prop_assert!((number - wanted).abs() < 1e-12 && place == wanted_place, "{}: {} {}", text, number, wanted);
+                let is_same = number == wanted || (number - wanted).abs() < 1e-12;
+                prop_assert!(is_same && place == wanted_place, "{}: {} {}", text, number, wanted);
                 prop_assert!(merged.len() <= ExactMeasures.limit_part_bytes(&read(text)));
             }
         }

@@ -25,19 +25,19 @@ struct JudgementLine<'a> {
 #[derive(Debug, Serialize)]
 struct MeasuredLine<'a> {
     measure: &'a str,
-    /// Null if no rank put an element, or if it is NaN or infinite.
+    /// Null if no rank put an element, or if it is NaN or infinite. Of a quantile two: what it is at least and at most.
     number: Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     place: Option<&'a [u64]>,
 }
 
 fn value(number: Option<MeasuredNumber>) -> Value {
+    let real = |Real(number)| Number::from_f64(number).map_or(Value::Null, Value::Number);
     match number {
         Some(MeasuredNumber::Signed(number)) => number.into(),
         Some(MeasuredNumber::Unsigned(number)) => number.into(),
-        Some(MeasuredNumber::Real(Real(number))) => {
-            Number::from_f64(number).map_or(Value::Null, Value::Number)
-        }
+        Some(MeasuredNumber::Real(number)) => real(number),
+        Some(MeasuredNumber::Bracket { low, high }) => vec![real(low), real(high)].into(),
         None => Value::Null,
     }
 }
@@ -102,13 +102,19 @@ mod tests {
                 measured("max(T)", Some(MeasuredNumber::Real(Real(9.5))), Some(vec![3, 4])),
                 measured("count(T > 5.0)", Some(MeasuredNumber::Unsigned(7)), None),
                 measured("min(p)", None, None),
+                measured(
+                    "quantile(T, 0.5, 0.0..8.0 / 4)",
+                    Some(MeasuredNumber::Bracket { low: Real(6.0), high: Real(f64::INFINITY) }),
+                    None,
+                ),
                 measured("mean(T)", Some(MeasuredNumber::Real(Real(f64::NAN))), None),
             ],
         };
-        let text = "  max(T) = 9.5 at (3, 4), count(T > 5.0) = 7, min(p) = nothing, mean(T) = NaN, \
+        let text = "  max(T) = 9.5 at (3, 4), count(T > 5.0) = 7, min(p) = nothing, \
+                    quantile(T, 0.5, 0.0..8.0 / 4) = 6.0..inf, mean(T) = NaN, \
                     not judged: publisher rank 3 did not measure: no time";
         assert_eq!(judged(&judgement), text);
-        let json = r#"{"measured":[{"measure":"max(T)","number":9.5,"place":[3,4]},{"measure":"count(T > 5.0)","number":7},{"measure":"min(p)","number":null},{"measure":"mean(T)","number":null}],"unjudged":"publisher rank 3 did not measure: no time"}"#;
+        let json = r#"{"measured":[{"measure":"max(T)","number":9.5,"place":[3,4]},{"measure":"count(T > 5.0)","number":7},{"measure":"min(p)","number":null},{"measure":"quantile(T, 0.5, 0.0..8.0 / 4)","number":[6.0,null]},{"measure":"mean(T)","number":null}],"unjudged":"publisher rank 3 did not measure: no time"}"#;
         assert_eq!(judgement_json(&judgement).expect("JSON"), json);
     }
 }

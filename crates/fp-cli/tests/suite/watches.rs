@@ -1,8 +1,13 @@
 //! `flexpath watch`: what it prints, writes and starts for steps that are as a condition says.
 
 use crate::support::{Live, Run, rows_of_step};
-use fp_core::ParameterKind;
+use fp_core::record::{Field, RecordType};
+use fp_core::rendezvous::Rendezvous;
+use fp_core::{Dtype, Native, ParameterKind, Publisher, PublisherOptions, RecordBlock, Transforms, Variable};
 use serde_json::Value;
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::Duration;
 
 fn lines(stdout: &str) -> Vec<Value> {
     stdout.lines().map(|line| serde_json::from_str(line).expect(line)).collect()
@@ -141,6 +146,72 @@ fn a_simulation_is_asked_for_values() {
     live.stop();
 }
 
+#[test]
+fn what_a_function_of_the_publisher_makes_is_watched() {
+    let transforms = Transforms::default();
+    let negative = |inputs: &[&[f64]]| Ok(inputs[0].iter().map(|x| -x).collect::<Vec<f64>>());
+    transforms.register(Native::elements("negative", negative)).expect("registered");
+    let live = Live::with("rows", |options| options.with_transforms(&transforms));
+    let arguments = ["watch", "rows", "min(call(negative, temperature)) < 0", "--json", "--steps", "2"];
+    let watched = Run::of(&live, &arguments).finish();
+    for line in lines(&watched.stdout) {
+        let rows = rows_of_step(line["step"].as_u64().expect("a number")).concat();
+        let least = rows.into_iter().fold(f64::INFINITY, |least, x| least.min(-x));
+        assert_eq!(line["measured"][0]["number"].as_f64(), Some(least), "{line}");
+        assert_eq!(line["measured"][0]["place"], serde_json::json!([2, 3]));
+    }
+    assert_eq!(lines(&watched.stdout).len(), 2, "{}", watched.stderr);
+    live.stop();
+}
+
+/// Records whose second number is as much as the step.
+fn publish_records(place: &Path, stopped: Receiver<()>) {
+    let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(place).expect("a place"));
+    let mut publisher = Publisher::open("records", options).expect("the stream opens");
+    let schema =
+        RecordType::new("Atom").field(Field::new("id", Dtype::U32)).field(Field::new("mass", Dtype::F64));
+    let schema = schema.build().expect("a type");
+    let atoms = Variable::joined_records("atoms", &schema, &[]).expect("a name");
+    while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(Duration::from_millis(5)) {
+        let mut writer = publisher.begin_step().expect("a step");
+        let of = |id: u32| [&[0; 8][..], &(f64::from(id) + writer.step().0 as f64).to_ne_bytes()].concat();
+        let atom = RecordBlock::encoded(&schema, 2, [of(0), of(1)].concat()).expect("records");
+        writer.put_joined_records(&atoms, atom).expect("put");
+        writer.end().expect("ended");
+    }
+    publisher.close().expect("closed");
+}
+
+#[test]
+fn fields_of_records_are_watched() {
+    let place = tempfile::tempdir().expect("a folder");
+    let (stop, stopped) = mpsc::channel();
+    std::thread::scope(|scope| {
+        let at = place.path();
+        scope.spawn(move || publish_records(at, stopped));
+        let watch = |condition| {
+            let arguments = ["watch", "records", condition, "--json", "--steps", "3"];
+            Run::at(place.path(), &arguments).finish()
+        };
+        let (watched, unjudged) = (watch("max(atoms.mass) >= 1"), watch("max(atoms.weight) >= 1"));
+        stop.send(()).expect("it is there");
+        for line in lines(&watched.stdout) {
+            let step = line["step"].as_u64().expect("a number");
+            assert_eq!(line["measured"][0]["number"].as_f64(), Some(1.0 + step as f64), "{line}");
+        }
+        for line in lines(&unjudged.stdout) {
+            let why = line["unjudged"].as_str().expect("a text");
+            assert!(why.contains("record Atom has no field \"weight\"; it has id, mass"), "{why}");
+        }
+        assert_eq!(
+            (lines(&watched.stdout).len(), lines(&unjudged.stdout).len()),
+            (3, 3),
+            "{}",
+            watched.stderr
+        );
+    });
+}
+
 /// Each kind of condition goes to the publisher and comes back with its numbers, which are those of the step's rows.
 #[test]
 fn every_condition_is_taken() {
@@ -172,6 +243,11 @@ fn every_condition_is_taken() {
         ("rises(max(temperature) > 0)", Some(&greatest)),
         ("hysteresis(max(temperature) > 0, has(nothing))", Some(&greatest)),
         ("held(max(temperature) > 0, 2, 3)", Some(&greatest)),
+        ("every(2)", None),
+        ("argmax(temperature)[0] > 0", Some(&greatest)),
+        ("argmin(temperature)[0] <= 0", Some(&least)),
+        ("window(mean(temperature), 2, range) > 1", Some(&mean)),
+        ("quantile(temperature, 0.5, -1..1 / 2) >= 1", Some(&|_| 1.0)),
     ];
     for (condition, number) in all {
         let steps = if condition.starts_with("rises") { "1" } else { "2" };
@@ -179,7 +255,8 @@ fn every_condition_is_taken() {
         assert_eq!(watched.code, Some(0), "{condition}: {}", watched.stderr);
         for line in lines(&watched.stdout) {
             let rows = temperature(line["step"].as_u64().expect("a number"));
-            let found = line["measured"][0]["number"].as_f64();
+            let found = &line["measured"][0]["number"];
+            let found = found.as_f64().or_else(|| found[0].as_f64());
             let wanted = number.map(|number| number(&rows));
             let is_near =
                 found.zip(wanted).is_some_and(|(one, other)| (one - other).abs() <= 1e-9 * other.abs());

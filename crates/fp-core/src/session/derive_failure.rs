@@ -4,6 +4,7 @@ use crate::error::PutError;
 use crate::options::functions::CallProblem;
 use crate::value::derivation_inputs::MixedInputs;
 use fp_transform::{DeriveError, MAX_OVERRUNS, ModuleHash, PolicyRefusal, PoolError};
+use fp_types::record::FieldPathError;
 use std::time::Duration;
 
 /// What the owner of a publisher does not allow, in this step or at all.
@@ -40,6 +41,8 @@ pub(crate) enum Failure {
         "{variable:?} is rows of each rank, and none knows where its own lie: measure all of it, or publish it as a global array"
     )]
     RegionOfRows { variable: String },
+    #[error("{variable:?}: {source}")]
+    Field { variable: String, r#source: FieldPathError },
     #[error(transparent)]
     NotAllowed(#[from] NotAllowed),
     #[error("it ran for too long {MAX_OVERRUNS} times, and is not done any more")]

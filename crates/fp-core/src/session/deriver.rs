@@ -12,8 +12,8 @@ use crate::value::derived_names::{derived_name, failed_name, is_better_left, is_
 use crate::value::packed::pack;
 use fp_proto::request::Request;
 use fp_transform::{
-    Array, ArrayType, Block, Calls, Derivation, DerivationPlan, DeriveError, Memory, Operation, Overruns,
-    measuring,
+    Array, ArrayType, Block, Calls, Derivation, DerivationPlan, DeriveError, FieldArray, Memory, Operation,
+    Overruns, measure_field, measure_planned, measuring,
 };
 use fp_types::{Measure, MemoryOrder, Region};
 use std::collections::{BTreeMap, HashMap};
@@ -106,13 +106,11 @@ impl Known {
 
     fn compute(
         &self,
-        inputs: &[Array],
-        (of_input, together): (MemoryOrder, Part),
+        Inputs { arrays: inputs, field, order: of_input, together }: &Inputs,
         (foreign, memory): (Foreign, &Memory),
     ) -> Result<Outcome, DeriveError> {
-        if let (Some(measure), Some(input)) = (&self.measure, inputs.first()) {
-            return fp_transform::measure(measure, input, together == Part::Placed, memory)
-                .map(Outcome::Measured);
+        if let Some(measure) = &self.measure {
+            return self.measure(measure, (inputs, field.as_ref(), *together), (foreign, memory));
         }
         let types: Vec<ArrayType> = inputs.iter().map(Array::array_type).collect();
         let plan = foreign.attach(self.plan(&types)?.with_memory(memory))?;
@@ -123,7 +121,7 @@ impl Known {
         let [array] = &derived.arrays[..] else {
             return Err(DeriveError::InputCount { count: derived.arrays.len() });
         };
-        let (of, order) = (array.array_type(), self.order(of_input));
+        let (of, order) = (array.array_type(), self.order(*of_input));
         if of.dtype.size_bytes().is_none() {
             return Err(DeriveError::NotNumbers { dtype: of.dtype });
         }
@@ -134,6 +132,25 @@ impl Known {
             blocks.push(Block::new(Region::whole(&of.shape), of.dtype, order, [])?);
         }
         Ok(Outcome::Blocks { of, order, blocks })
+    }
+
+    /// The rank's part of a measure: of a field of records, or else of an array.
+    fn measure(
+        &self,
+        measure: &Measure,
+        (inputs, field, together): (&[Array], Option<&FieldArray>, Part),
+        (foreign, memory): (Foreign, &Memory),
+    ) -> Result<Outcome, DeriveError> {
+        let is_placed = together == Part::Placed;
+        let of = field.map(FieldArray::array_type).or_else(|| inputs.first().map(Array::array_type));
+        let of = of.ok_or(DeriveError::InputCount { count: 0 })?;
+        let plan = foreign.attach(measuring(measure, is_placed)?.plan(&[of])?.with_memory(memory))?;
+        let part = match (field, inputs) {
+            (Some(field), _) => measure_field(&plan, field, is_placed, memory),
+            (None, [input]) => measure_planned(&plan, input, is_placed),
+            (None, inputs) => Err(DeriveError::InputCount { count: inputs.len() }),
+        };
+        part.map(Outcome::Measured)
     }
 
     /// Has a thread derive from what a rank has, within that time; twice at most it may take longer. Gives the number of
@@ -147,8 +164,7 @@ impl Known {
         let known = self.clone();
         let started = calls.start(&self.overruns, move || {
             let begun = Instant::now();
-            let of_inputs = (inputs.order, inputs.together);
-            let done = known.compute(&inputs.arrays, of_inputs, (foreign, &memory));
+            let done = known.compute(&inputs, (foreign, &memory));
             // Counted before another call may begin; a call that was given up is counted by the pool.
             let overran = matches!(done, Err(DeriveError::Module { overran: true, .. }));
             if overran && begun.elapsed() < limit {
@@ -317,7 +333,7 @@ mod tests {
         let array = Array::whole(Dtype::F64, shape, MemoryOrder::RowMajor, bytes).expect("an array");
         let call = || {
             let (order, together) = (MemoryOrder::RowMajor, Part::Placed);
-            let inputs = Inputs { arrays: vec![array.clone()], order, together };
+            let inputs = Inputs { arrays: vec![array.clone()], field: None, order, together };
             let foreign = deriver.foreign(&known, &Offers::default(), &PublisherOptions::default());
             let given = (foreign.expect("nothing is needed"), Memory::default(), limit);
             let mut calls = Calls::new(pool(), (limit, limit));

@@ -4,7 +4,7 @@
 //! these lie among those of all ranks is known where a step is read. A local scalar is one row of each rank. A scalar is
 //! one number, which goes with every element.
 
-use fp_transform::{Array, ArrayType, Derivation, DeriveError, Operation};
+use fp_transform::{Array, ArrayType, Derivation, DeriveError, FieldArray, Operation};
 use fp_types::{ArrayKind, Dims, Dtype, MemoryOrder, Shape, VariableDef};
 
 /// What is known of where a variable's elements lie.
@@ -37,6 +37,8 @@ impl Part {
 /// What a rank has of the variables of a derivation.
 pub(crate) struct Inputs {
     pub(crate) arrays: Vec<Array>,
+    /// In their place what is measured, if that is a field of records.
+    pub(crate) field: Option<FieldArray>,
     /// The memory order of the first that is an array.
     pub(crate) order: MemoryOrder,
     pub(crate) together: Part,

@@ -56,4 +56,7 @@ mod tls;
 mod type_search;
 mod waits;
 mod wanted;
+mod watch_bounds;
+mod watched_calls;
+mod watched_fields;
 mod watches;

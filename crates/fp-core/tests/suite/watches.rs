@@ -138,6 +138,12 @@ fn number(step: u64, measure: &str) -> f64 {
         "variance(T)" => (all.iter().map(|one| one * one).sum::<f64>() * len - sum * sum) / (len * len),
         "count(T > 30.0)" => all.into_iter().filter(|one| *one > 30.0).count() as f64,
         "any(T > 49.0)" => f64::from(u8::from(all.into_iter().any(|one| one > 49.0))),
+        "quantile(T, 0.9, -64.0..64.0 / 128)" => {
+            // Each whole number has a bin of its own.
+            let mut all = all;
+            all.sort_by(f64::total_cmp);
+            all[53]
+        }
         "all(T > -49.0)" => f64::from(u8::from(all.into_iter().all(|one| one > -49.0))),
         other => panic!("{other} is none of them"),
     }
@@ -145,6 +151,14 @@ fn number(step: u64, measure: &str) -> f64 {
 
 fn is_high(step: u64) -> bool {
     number(step, "max(T)") > 49.0
+}
+
+/// The first place of the least element.
+fn least_place(step: u64) -> Vec<u64> {
+    let places =
+        (0..ROWS * u64::from(SIZE)).flat_map(|row| (0..COLUMNS).map(move |column| vec![row, column]));
+    let least = number(step, "min(T)");
+    places.into_iter().find(|place| element(step, place[0], place[1]) == least).expect("it is somewhere")
 }
 
 fn is_positive(step: u64) -> bool {
@@ -161,7 +175,7 @@ fn is_on(step: u64) -> bool {
 type Known = (&'static str, fn(u64) -> bool);
 
 /// Conditions of every kind, each with what its steps are.
-const CONDITIONS: [Known; 16] = [
+const CONDITIONS: [Known; 21] = [
     ("has(particles)", has_particles),
     ("max(T) > 49", is_high),
     ("min(T) < -49", |step| number(step, "min(T)") < -49.0),
@@ -180,6 +194,15 @@ const CONDITIONS: [Known; 16] = [
     ("held(sum(T) > 0, 2, 3)", |step| {
         (step.saturating_sub(2)..=step).filter(|step| is_positive(*step)).count() >= 2
     }),
+    ("every(7)", |step| step.is_multiple_of(7)),
+    ("argmax(T)[0] < 5", |step| greatest(step, 0..ROWS * u64::from(SIZE)).1[0] < 5),
+    ("argmin(T)[1] >= 3", |step| least_place(step)[1] >= 3),
+    ("window(mean(T), 3, max) > 3", |step| {
+        step >= 2 && (step - 2..=step).any(|step| number(step, "mean(T)") > 3.0)
+    }),
+    ("quantile(T, 0.9, -64..64 / 128) > 38", |step| {
+        number(step, "quantile(T, 0.9, -64.0..64.0 / 128)") > 38.0
+    }),
 ];
 
 /// The numbers that are told of a step are its own, and only greatest and least ones have a place.
@@ -188,6 +211,9 @@ fn check_measured(step: u64, judgement: &Judgement) {
     for measured in &judgement.measured {
         let found = measured.number.expect("each rank put its rows").as_f64();
         assert!((found - number(step, &measured.measure)).abs() <= 1e-9, "step {step}: {measured:?}");
+        let is_quantile = measured.measure.starts_with("quantile");
+        let upper = measured.number.expect("a number").upper_f64();
+        assert_eq!(upper - found, f64::from(u8::from(is_quantile)), "step {step}: {measured:?}");
         let is_extreme = ["max(T)", "min(T)"].contains(&measured.measure.as_str());
         assert_eq!(measured.place.is_some(), is_extreme);
         let at = measured.place.as_ref().map(|place| element(step, place[0], place[1]));

@@ -2,8 +2,11 @@
  * and is told the numbers. */
 #include "ends.h"
 #include <math.h>
+#include <stddef.h>
 
-enum { MANY = 40, ALL = ROWS * COLUMNS };
+enum { MANY = 40, ALL = ROWS * COLUMNS, ATOMS = 5 };
+
+typedef struct { int32_t charge; double place[2]; } atom;
 
 /* Some whole number that differs from place to place and from step to step. */
 static double element(uint64_t step, uint64_t at)
@@ -76,6 +79,43 @@ static double all_above_minus_49(uint64_t step)
     return least(step) > -49;
 }
 
+static double doubled_sum(uint64_t step)
+{
+    return 2 * sum(step);
+}
+
+/* What is registered with the publisher, and called by a condition. */
+static int32_t doubled(void *context, const void *const *inputs, uint64_t input_count, uint64_t count, void *made, uint64_t made_count)
+{
+    if (context || input_count != 1 || made_count != count)
+        return 1;
+    for (uint64_t at = 0; at < count; at++)
+        ((double *)made)[at] = 2 * ((const double *)inputs[0])[at];
+    return 0;
+}
+
+/* The greatest second coordinate of the atoms, which are elements of the field. */
+static double farthest(uint64_t step)
+{
+    double found = element(step, 0);
+    for (uint64_t at = 1; at < ATOMS; at++)
+        found = element(step, at) > found ? element(step, at) : found;
+    return found;
+}
+
+/* What is no less than 44 of the 48 elements, or as much as the least such element. */
+static double quantile(uint64_t step)
+{
+    double found = greatest(step);
+    for (uint64_t at = 0; at < ALL; at++) {
+        int no_more = 0;
+        for (uint64_t other = 0; other < ALL; other++)
+            no_more += element(step, other) <= element(step, at);
+        found = no_more >= 44 && element(step, at) < found ? element(step, at) : found;
+    }
+    return found;
+}
+
 /* What is measured, as conditions write it. */
 static const struct {
     const char *text;
@@ -90,6 +130,9 @@ static const struct {
     {"count(T > 30.0)", count_above_30, NULL},
     {"any(T > 49.0)", any_above_49, NULL},
     {"all(T > -49.0)", all_above_minus_49, NULL},
+    {"quantile(T, 0.9, -64.0..64.0 / 128)", quantile, NULL},
+    {"max(atoms.place.1)", farthest, NULL},
+    {"sum(call(doubled, T))", doubled_sum, NULL},
 };
 
 static int has_particles(uint64_t step) { return step % 3 == 0; }
@@ -106,6 +149,18 @@ static int both_are(uint64_t step) { return max_is(step) && least(step) < -47; }
 static int one_is(uint64_t step) { return any_is(step) || sum(step) < -150; }
 static int is_not(uint64_t step) { return !sum_is(step); }
 static int rises(uint64_t step) { return max_is(step) && (step == 0 || !max_is(step - 1)); }
+
+static int is_every(uint64_t step) { return step % 7 == 0; }
+static int argmax_is(uint64_t step) { return greatest_at(step) / COLUMNS < 4; }
+static int argmin_is(uint64_t step) { return least_at(step) % COLUMNS >= 3; }
+static int call_is(uint64_t step) { return doubled_sum(step) > 50; }
+static int field_is(uint64_t step) { return farthest(step) > 30; }
+static int quantile_is(uint64_t step) { return quantile(step) > 40; }
+
+static int window_is(uint64_t step)
+{
+    return step >= 2 && (mean(step) > 2 || mean(step - 1) > 2 || mean(step - 2) > 2);
+}
 
 static int held(uint64_t step)
 {
@@ -140,6 +195,13 @@ static const struct {
     {"rises(max(T) > 48)", rises},
     {"hysteresis(sum(T) > 100, sum(T) < -100)", hysteresis},
     {"held(sum(T) > 0, 2, 3)", held},
+    {"every(7)", is_every},
+    {"argmax(T)[0] < 4", argmax_is},
+    {"argmin(T)[1] >= 3", argmin_is},
+    {"window(mean(T), 3, max) > 2", window_is},
+    {"quantile(T, 0.9, -64..64 / 128) > 40", quantile_is},
+    {"max(atoms.place.1) > 30", field_is},
+    {"sum(call(doubled, T)) > 50", call_is},
 };
 
 enum { MEASURES = sizeof measures / sizeof *measures, CONDITIONS = sizeof conditions / sizeof *conditions };
@@ -159,16 +221,38 @@ static flexpath_subscriber *with_condition(const char *condition)
 static void open_publisher(void)
 {
     flexpath_options *options;
+    flexpath_transforms *functions;
+    MUST(flexpath_transforms_create(0, &functions));
+    MUST(flexpath_transforms_add_function(functions, "doubled", FLEXPATH_DTYPE_F64, FLEXPATH_DTYPE_F64, 0, doubled, NULL, NULL));
     MUST(flexpath_options_create(&options));
+    MUST(flexpath_options_set_transforms(options, functions));
+    MUST(flexpath_transforms_free(functions));
     /* Every step must be judged, also under a checker that slows everything down. */
     MUST(flexpath_options_set(options, "DeriveBudgetSecs", "60"));
     MUST(flexpath_publisher_open("watched", options, &publisher));
     MUST(flexpath_options_free(options));
 }
 
-static void publish(uint64_t step, flexpath_variable *field, flexpath_variable *particles)
+static flexpath_variable *variable_of_atoms(void)
 {
-    const uint64_t rows = ROWS / 2;
+    const size_t offsets[] = {offsetof(atom, charge), offsetof(atom, place)};
+    const uint64_t two = 2;
+    flexpath_schema *schema;
+    flexpath_variable *atoms;
+    MUST(flexpath_schema_create("Atom", &schema));
+    MUST(flexpath_schema_add_field(schema, "charge", FLEXPATH_DTYPE_I32));
+    MUST(flexpath_schema_add_field(schema, "place", FLEXPATH_DTYPE_F64));
+    MUST(flexpath_schema_set_fixed(schema, "place", 1, &two, FLEXPATH_ORDER_ROW_MAJOR));
+    MUST(flexpath_schema_set_struct(schema, offsets, 2, sizeof(atom)));
+    MUST(flexpath_variable_joined_records("atoms", schema, 0, NULL, &atoms));
+    MUST(flexpath_schema_free(schema));
+    return atoms;
+}
+
+static void publish(uint64_t step, flexpath_variable *field, flexpath_variable *particles, flexpath_variable *of_atoms)
+{
+    const uint64_t rows = ROWS / 2, atom_count = ATOMS;
+    atom atoms[ATOMS] = {0};
     double block[ALL / 2];
     MUST(flexpath_publisher_begin_step(publisher, NULL));
     for (uint64_t half = 0; half < 2; half++) {
@@ -177,6 +261,9 @@ static void publish(uint64_t step, flexpath_variable *field, flexpath_variable *
             block[at] = element(step, half * (ALL / 2) + at);
         MUST(flexpath_publisher_put(publisher, field, start, count, block));
     }
+    for (uint64_t at = 0; at < ATOMS; at++)
+        atoms[at].place[1] = element(step, at);
+    MUST(flexpath_publisher_put(publisher, of_atoms, NULL, &atom_count, atoms));
     if (has_particles(step))
         MUST(flexpath_publisher_put(publisher, particles, NULL, NULL, &step));
     MUST(flexpath_publisher_end_step(publisher));
@@ -191,7 +278,7 @@ static void check_measured(flexpath_step *step, uint64_t number, const char *con
     MUST(flexpath_step_unjudged(step, &reason));
     CHECK(*reason == '\0');
     MUST(flexpath_step_measured_count(step, &count));
-    CHECK((count == 0) == (strcmp(condition, "has(particles)") == 0));
+    CHECK((count == 0) == (strcmp(condition, "has(particles)") == 0 || strcmp(condition, "every(7)") == 0));
     for (uint64_t index = 0; index < count; index++) {
         int which = 0;
         MUST(flexpath_step_measured_at(step, index, &info));
@@ -199,6 +286,7 @@ static void check_measured(flexpath_step *step, uint64_t number, const char *con
             which++;
         CHECK(which < MEASURES && info.is_there == 1);
         CHECK(fabs(info.number - measures[which].value(number)) <= 1e-9);
+        CHECK(info.upper - info.number == (measures[which].value == quantile));
         CHECK(info.ndims == (measures[which].place ? 2 : 0));
         if (measures[which].place)
             CHECK(info.place[0] * COLUMNS + info.place[1] == measures[which].place(number));
@@ -228,18 +316,20 @@ static void check_condition(flexpath_subscriber *watcher, int which)
 static void check_conditions(flexpath_variable *field, flexpath_variable *particles)
 {
     flexpath_subscriber *watchers[CONDITIONS];
+    flexpath_variable *atoms = variable_of_atoms();
     flexpath_step *step;
     open_publisher();
     for (int which = 0; which < CONDITIONS; which++)
         watchers[which] = with_condition(conditions[which].text);
     for (uint64_t number = 0; number < MANY; number++)
-        publish(number, field, particles);
+        publish(number, field, particles, atoms);
     for (int which = 0; which < CONDITIONS; which++) {
         check_condition(watchers[which], which);
         CHECK(flexpath_subscriber_next_step(watchers[which], 0, &step) == FLEXPATH_STATUS_NOT_YET);
         MUST(flexpath_subscriber_close(watchers[which]));
     }
     MUST(flexpath_publisher_close(publisher));
+    MUST(flexpath_variable_free(atoms));
 }
 
 /* A step of four elements, of which a condition wants nine. */

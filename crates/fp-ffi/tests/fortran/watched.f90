@@ -1,14 +1,44 @@
 ! Subscribers that want steps by the numbers of a field: each gets those that are found here, and is told the numbers.
+module watched_function
+  use flexpath
+  use, intrinsic :: iso_c_binding, only: c_associated, c_double, c_f_pointer, c_int32_t, c_int64_t, c_ptr
+  implicit none
+contains
+  ! Twice each element: it is registered with the publisher, and called by a condition.
+  integer(c_int32_t) function doubled(context, inputs, input_count, count, made, made_count) bind(C)
+    integer(c_int64_t), value :: input_count, count, made_count
+    type(c_ptr), value :: context, made
+    type(c_ptr), intent(in) :: inputs(input_count)
+    real(c_double), pointer :: given(:), twice(:)
+    doubled = 1
+    if (input_count /= 1 .or. made_count /= count .or. c_associated(context)) return
+    call c_f_pointer(inputs(1), given, [count])
+    call c_f_pointer(made, twice, [made_count])
+    twice = 2 * given
+    doubled = 0
+  end function doubled
+end module watched_function
+
 program watched
   use flexpath
+  use watched_function
+  use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_loc, c_sizeof
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
   implicit none
-  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 16
+  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 23
   character(len=40), parameter :: condition(conditions) = [character(len=40) :: &
       'has(particles)', 'max(T) > 48', 'min(T) < -48', 'sum(T) > 0', 'mean(T) <= 1', 'variance(T) >= 850', &
       'count(T > 30) >= 10', 'any(T > 49)', 'all(T > -49)', 'change(max(T)) > 0', &
       'max(T) > 48 and min(T) < -47', 'max(T) > 49 or sum(T) < -150', 'not sum(T) > 0', 'rises(max(T) > 48)', &
-      'hysteresis(sum(T) > 100, sum(T) < -100)', 'held(sum(T) > 0, 2, 3)']
+      'hysteresis(sum(T) > 100, sum(T) < -100)', 'held(sum(T) > 0, 2, 3)', 'every(7)', 'argmax(T)[0] < 4', &
+      'argmin(T)[1] >= 3', 'window(mean(T), 3, max) > 2', 'quantile(T, 0.9, -64..64 / 128) > 40', &
+      'max(atoms.place.1) > 30', 'sum(call(doubled, T)) > 50']
+
+  type, bind(C) :: atom
+    integer(c_int32_t) :: charge
+    real(c_double) :: place(2)
+  end type atom
+
   type(flexpath_publisher) :: publisher
   character(len=240) :: errmsg = ''
   integer :: stat
@@ -35,6 +65,7 @@ contains
     integer, intent(in) :: step
     character(len=*), intent(in) :: measure
     real(real64) :: number, of(rows, columns)
+    integer :: row, column
     of = field(step)
     select case (measure)
     case ('max(T)'); number = maxval(of)
@@ -45,6 +76,16 @@ contains
     case ('count(T > 30.0)'); number = count(of > 30)
     case ('any(T > 49.0)'); number = merge(1, 0, any(of > 49))
     case ('all(T > -49.0)'); number = merge(1, 0, all(of > -49))
+    case ('sum(call(doubled, T))'); number = 2 * sum(of)
+    case ('max(atoms.place.1)'); number = maxval(of(:, 1))
+    case ('quantile(T, 0.9, -64.0..64.0 / 128)')
+      ! What is no less than 44 of the 48 elements.
+      number = maxval(of)
+      do column = 1, columns
+        do row = 1, rows
+          if (count(of <= of(row, column)) >= 44) number = min(number, of(row, column))
+        end do
+      end do
     case default; error stop 3
     end select
   end function measured
@@ -69,7 +110,7 @@ contains
   recursive function is_met(which, step) result(is)
     integer, intent(in) :: which, step
     logical :: is
-    integer :: before
+    integer :: before, place(2)
     is = .false.
     select case (which)
     case (1); is = modulo(step, 3) == 0
@@ -92,12 +133,29 @@ contains
       do before = 0, step
         is = measured(before, 'sum(T)') > 100 .or. (is .and. .not. measured(before, 'sum(T)') < -100)
       end do
+    case (17); is = modulo(step, 7) == 0
+    case (18)
+      place = place_of(step, measured(step, 'max(T)'))
+      is = place(1) - 1 < 4
+    case (19)
+      place = place_of(step, measured(step, 'min(T)'))
+      is = place(2) - 1 >= 3
+    case (20)
+      if (step >= 2) is = any([(measured(before, 'mean(T)') > 2, before=step - 2, step)])
+    case (21); is = measured(step, 'quantile(T, 0.9, -64.0..64.0 / 128)') > 40
+    case (22); is = measured(step, 'max(atoms.place.1)') > 30
+    case (23); is = measured(step, 'sum(call(doubled, T))') > 50
     case (16); is = count([(is_met(4, before), before=max(0, step - 2), step)]) >= 2
     end select
   end function is_met
 
   subroutine open_publisher()
     type(flexpath_options) :: options
+    type(flexpath_transforms) :: functions
+    call flexpath_transforms_create(functions)
+    call flexpath_transforms_add_function(functions, 'doubled', flexpath_dtype_f64, flexpath_dtype_f64, doubled)
+    call flexpath_options_set_transforms(options, functions)
+    call flexpath_transforms_free(functions)
     call flexpath_options_set(options, 'DeriveBudgetSecs', '60')
     call flexpath_publisher_open(publisher, 'watched', options)
     call flexpath_options_free(options)
@@ -116,9 +174,15 @@ contains
   ! Exactly the steps that are as the conditions say come; some do, and some do not.
   subroutine check_conditions()
     type(flexpath_subscriber) :: subscribers(conditions)
-    type(flexpath_variable) :: heat, particles
+    type(flexpath_variable) :: heat, particles, of_atoms
+    type(flexpath_schema) :: schema
     integer :: which, step
     call open_publisher()
+    call flexpath_schema_create(schema, 'Atom')
+    call flexpath_schema_add_field(schema, 'charge', flexpath_dtype_i32)
+    call flexpath_schema_add_field(schema, 'place', flexpath_dtype_f64, shape=[2])
+    call flexpath_variable_joined_records(of_atoms, 'atoms', schema)
+    call flexpath_schema_free(schema)
     do which = 1, conditions
       call watch(subscribers(which), condition(which))
     end do
@@ -127,6 +191,7 @@ contains
     do step = 0, many - 1
       call flexpath_publisher_begin_step(publisher)
       call flexpath_put(publisher, heat, field(step))
+      call put_atoms(of_atoms, field(step))
       if (is_met(1, step)) call flexpath_put(publisher, particles, int(step, int32))
       call flexpath_publisher_end_step(publisher)
     end do
@@ -137,7 +202,20 @@ contains
     call flexpath_publisher_close(publisher)
     call flexpath_variable_free(heat)
     call flexpath_variable_free(particles)
+    call flexpath_variable_free(of_atoms)
   end subroutine check_conditions
+
+  ! An atom for each row of the field: its second coordinate is the first element of the row.
+  subroutine put_atoms(of_atoms, of)
+    type(flexpath_variable), intent(in) :: of_atoms
+    real(real64), intent(in) :: of(rows, columns)
+    type(atom), target :: atoms(rows)
+    integer :: at
+    do at = 1, rows
+      atoms(at) = atom(at, [0.0_c_double, of(at, 1)])
+    end do
+    call flexpath_put_records(publisher, of_atoms, c_loc(atoms), c_sizeof(atoms(1)), count=[rows])
+  end subroutine put_atoms
 
   subroutine check_condition(subscriber, which)
     type(flexpath_subscriber), intent(in) :: subscriber
@@ -171,11 +249,12 @@ contains
     call flexpath_step_unjudged(step, reason)
     call check(wanted // ': judged', len(reason) == 0)
     call flexpath_step_measured_count(step, counted)
-    call check(wanted // ': as many numbers', counted > 0 .neqv. wanted == 'has(particles)')
+    call check(wanted // ': as many numbers', counted > 0 .neqv. (wanted == 'has(particles)' .or. wanted == 'every(7)'))
     do at = 1, counted
       call flexpath_step_measured_at(step, at, one)
       call check(wanted // ': a number', one%is_there)
       call check(wanted // ': its value', abs(one%number - measured(number, one%measure)) < 1.0e-9_real64)
+      call check(wanted // ': its upper end', nint(one%upper - one%number) == merge(1, 0, index(one%measure, 'quantile') == 1))
       if (one%measure == 'max(T)' .or. one%measure == 'min(T)') then
         call check(wanted // ': a place', size(one%place) == 2)
         call check(wanted // ': its place', all(one%place == place_of(number, one%number)))

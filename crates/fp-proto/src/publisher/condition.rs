@@ -36,20 +36,20 @@ impl Numbers {
 pub(crate) fn judge(
     machine: &mut PublisherMachine,
     subscription: SubscriptionId,
-    table: &StepTable,
+    (step, table): (StepId, &StepTable),
     numbers: &Numbers,
 ) -> (Verdict, Judgement) {
     let ignored = mutated!(machine.wire, ConditionIgnored);
     let Some(condition) = machine.served(subscription).and_then(|served| served.condition.as_mut()) else {
         return (Verdict::Met, Judgement::default());
     };
-    let (verdict, judgement) = condition.judge(table, |measure| numbers.get(measure));
+    let (verdict, judgement) = condition.judge((step, table), |measure| numbers.get(measure));
     (if ignored { Verdict::Met } else { verdict }, judgement)
 }
 
 /// The same of a step for which not every rank measured: it was begun before all knew the condition, or some rank did not
 /// keep it. What the condition remembers stays as it is.
-pub(crate) fn judge_unmeasured(served: &Served, table: &StepTable) -> (Verdict, Judgement) {
+pub(crate) fn judge_unmeasured(served: &Served, (step, table): (StepId, &StepTable)) -> (Verdict, Judgement) {
     let Some(condition) = &served.condition else { return (Verdict::Met, Judgement::default()) };
     let reason = "not every rank knew the condition when the step began".to_owned();
     let unmeasured = Unmeasured::new(Rank::LEAD, reason);
@@ -58,7 +58,7 @@ pub(crate) fn judge_unmeasured(served: &Served, table: &StepTable) -> (Verdict, 
         return (Verdict::Unjudged, Judgement { unjudged: Some(unmeasured), measured: Vec::new() });
     }
     let unmeasured: Found = Err(unmeasured);
-    condition.clone().judge(table, |_| Some(&unmeasured))
+    condition.clone().judge((step, table), |_| Some(&unmeasured))
 }
 
 /// A step is none that the subscription is about: nothing of it is said, and it counts as none that was missed.

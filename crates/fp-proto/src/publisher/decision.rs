@@ -117,8 +117,8 @@ fn shares(
         // A rank that does not keep it does not measure for it either.
         let is_measured = *share == Share::Has && served.first.is_some_and(|first| step >= first);
         let (verdict, judgement) = match is_measured {
-            true => condition::judge(machine, id, table, numbers),
-            false => condition::judge_unmeasured(served, table),
+            true => condition::judge(machine, id, (step, table), numbers),
+            false => condition::judge_unmeasured(served, (step, table)),
         };
         if verdict == Verdict::Unmet {
             *share = Share::Unmet;

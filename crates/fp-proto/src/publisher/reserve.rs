@@ -67,7 +67,7 @@ pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: Subscription
     let (mut given, mut unmet, mut judgements) = (Vec::new(), Vec::new(), Vec::new());
     for step in steps {
         let table = lead.steps.get(&step).and_then(|decided| machine.tables.find(decided.table));
-        let judged = table.map(|table| condition::judge_unmeasured(served, &table));
+        let judged = table.map(|table| condition::judge_unmeasured(served, (step, &table)));
         match judged {
             Some((Verdict::Unmet, _)) => unmet.push(step),
             judged => {

@@ -125,7 +125,7 @@ impl DerivationPlan {
     }
 
     /// What goes into the last operation.
-    pub(super) fn last_input(&self) -> Option<&ArrayType> {
+    pub(crate) fn last_input(&self) -> Option<&ArrayType> {
         self.stages.last()?.first()
     }
 

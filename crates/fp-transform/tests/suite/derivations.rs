@@ -73,8 +73,9 @@ proptest! {
         prop_assert!((one("T | variance") - variance).abs() <= variance * 1e-15);
         let mut counts = vec![0.0; bins as usize + 3];
         for &value in &of.values {
-            let place = ((value + 20.0) / 50.0 * f64::from(bins)).floor();
-            let place = if value < -20.0 { bins } else if value > 30.0 { bins + 1 } else { (place as u32).min(bins - 1) };
+            let is_behind = |bin: &u32| value >= 50.0 * (f64::from(*bin) / f64::from(bins)) - 20.0;
+            let place = (1..bins).filter(is_behind).count() as u32;
+            let place = if value < -20.0 { bins } else if value > 30.0 { bins + 1 } else { place };
             counts[place as usize] += 1.0;
         }
         prop_assert_eq!(numbers(&of.derive(&format!("T | histogram(-20, 30, {bins})"))[0]), counts);

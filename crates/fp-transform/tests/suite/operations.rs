@@ -124,7 +124,10 @@ proptest! {
         let place = |value: f64, low: f64, high: f64, bins: u32| match value {
             _ if value < low => bins as usize,
             _ if value > high => bins as usize + 1,
-            _ => (((value - low) / (high - low) * f64::from(bins)).floor() as usize).min(bins as usize - 1),
+            _ => {
+                let end = |bin: &u32| low + (high - low) * (f64::from(*bin) / f64::from(bins));
+                (1..bins).filter(|bin| value >= end(bin)).count()
+            }
         };
         let width = bins.1 as usize + 3;
         let mut counts = vec![0.0; (bins.0 as usize + 3) * width];

@@ -86,7 +86,8 @@ impl Condition {
             Self::Has { variable } => ("has", variable.clone()),
             #[rustfmt::skip]
             Self::Compare { .. } | Self::Measured(_) | Self::Not(_) | Self::And(_) | Self::Or(_)
-            | Self::Rises(_) | Self::Hysteresis { .. } | Self::Held { .. } => (FORMULA, self.to_string()),
+            | Self::Rises(_) | Self::Hysteresis { .. } | Self::Held { .. }
+            | Self::Every { .. } => (FORMULA, self.to_string()),
         };
         let mut bytes = vec![VERSION, word.len() as u8];
         bytes.extend_from_slice(word.as_bytes());
@@ -155,6 +156,16 @@ mod tests {
         let formula: Condition = "rises(max(T[0:3]) > 9)".parse().unwrap();
         assert_eq!(formula.encode(), b"\x01\x07formula\x18\x00rises(max(T[0:3]) > 9.0)");
         assert_eq!(Condition::decode(&formula.encode()), Ok(formula));
+        for (text, bytes) in [
+            ("every(10)", &b"\x01\x07formula\x09\x00every(10)"[..]),
+            ("argmax(T)[1]<64", b"\x01\x07formula\x13\x00argmax(T)[1] < 64.0"),
+            ("window(sum(T),9,range)<1", b"\x01\x07formula\x1e\x00window(sum(T), 9, range) < 1.0"),
+            ("quantile(T,.5,0..8/4)>1", b"\x01\x07formula\x24\x00quantile(T, 0.5, 0.0..8.0 / 4) > 1.0"),
+        ] {
+            let condition: Condition = text.parse().expect(text);
+            assert_eq!(condition.encode(), bytes, "{text}");
+            assert_eq!(Condition::decode(bytes), Ok(condition));
+        }
     }
 
     #[test]

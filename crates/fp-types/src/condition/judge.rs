@@ -1,8 +1,8 @@
 //! Judging a step by its table and by what was measured of it.
 
 use super::canonical::ConditionRefusal;
-use super::{Condition, Judgement, Measure, Measured, MeasuredNumber, Quantity, Unmeasured};
-use crate::attribute::Real;
+use super::{Condition, Judgement, Measure, Measured, Unmeasured};
+use crate::id::StepId;
 use crate::schema::VariableOrigin;
 use crate::table::StepTable;
 
@@ -48,20 +48,20 @@ impl StandingCondition {
         &self.names
     }
 
-    /// Whether the step of that table is as the condition says, where `found` has what was measured. A measure of which it
+    /// Whether the step of that number and table is as the condition says, where `found` has what was measured. A measure of which it
     /// has nothing is one of which no rank has an element.
     ///
     /// What was not measured leaves memory as it was: the step is passed over. A condition whose truth does not depend on it
     /// is judged all the same. The judgement of a step that is not one is empty.
     pub fn judge<'f>(
         &mut self,
-        table: &StepTable,
+        (step, table): (StepId, &StepTable),
         found: impl Fn(&str) -> Option<&'f Found>,
     ) -> (Verdict, Judgement) {
         let measures = self.condition.measures();
         let found: Vec<_> = self.names.iter().map(|name| found(name)).collect();
         let measured = measures.into_iter().zip(found.iter().copied()).collect();
-        let mut judging = Judging { table, measured, before: &self.memory, after: Vec::new() };
+        let mut judging = Judging { step, table, measured, before: &self.memory, after: Vec::new() };
         let truth = judging.truth(&self.condition);
         self.memory = judging.after;
         let (verdict, unjudged) = match truth {
@@ -95,20 +95,17 @@ enum Truth {
 }
 
 /// The numbers of one step, and what was remembered of those before.
-struct Judging<'j> {
+pub(super) struct Judging<'j> {
+    step: StepId,
     table: &'j StepTable,
-    measured: Vec<(&'j Measure, Option<&'j Found>)>,
+    pub(super) measured: Vec<(&'j Measure, Option<&'j Found>)>,
     before: &'j [u64],
     /// What is remembered for the next step.
-    after: Vec<u64>,
+    pub(super) after: Vec<u64>,
 }
 
 /// A slot of memory of which nothing is known yet.
-const BLANK: u64 = 0;
-/// A change knows the number of the step before.
-const SIGNED: u64 = 1;
-const UNSIGNED: u64 = 2;
-const REAL: u64 = 3;
+pub(super) const BLANK: u64 = 0;
 
 impl Judging<'_> {
     fn truth(&mut self, condition: &Condition) -> Truth {
@@ -121,20 +118,13 @@ impl Judging<'_> {
                 Ok(number) => Truth::Is(number.is_some_and(|number| number.as_f64() != 0.0)),
                 Err(reason) => Truth::Unknown(reason),
             },
-            Condition::Compare { quantity: Quantity::Of(measure), comparison, threshold } => {
-                match self.number(measure) {
-                    Ok(number) => {
-                        Truth::Is(number.is_some_and(|number| number.compares(*comparison, threshold.0)))
-                    }
-                    Err(reason) => Truth::Unknown(reason),
+            Condition::Compare { quantity, comparison, threshold } => match self.quantity(quantity) {
+                Ok(number) => {
+                    Truth::Is(number.is_some_and(|number| number.compares(*comparison, threshold.0)))
                 }
-            }
-            Condition::Compare { quantity: Quantity::ChangeOf(measure), comparison, threshold } => match self
-                .change(measure)
-            {
-                Ok(change) => Truth::Is(change.is_some_and(|change| comparison.holds(change, threshold.0))),
                 Err(reason) => Truth::Unknown(reason),
             },
+            Condition::Every { steps } => Truth::Is(self.step.0.is_multiple_of(u64::from(*steps).max(1))),
             Condition::Not(part) => match self.truth(part) {
                 Truth::Is(truth) => Truth::Is(!truth),
                 unknown @ Truth::Unknown(_) => unknown,
@@ -185,42 +175,15 @@ impl Judging<'_> {
         unknown.unwrap_or(Truth::Is(!deciding))
     }
 
-    fn number(&self, measure: &Measure) -> Result<Option<MeasuredNumber>, Unmeasured> {
-        match self.measured.iter().find(|(known, _)| *known == measure) {
-            Some((_, Some(Ok(found)))) => Ok(found.number),
-            Some((_, Some(Err(reason)))) => Err(reason.clone()),
-            Some((_, None)) | None => Ok(None),
-        }
-    }
-
-    /// How much more a number is than before.
-    fn change(&mut self, measure: &Measure) -> Result<Option<f64>, Unmeasured> {
-        let slot = self.slot(2);
-        let (kind, bits) = (self.remembered(slot), self.remembered(slot + 1));
-        let before = match kind {
-            SIGNED => Some(MeasuredNumber::Signed(bits as i64)),
-            UNSIGNED => Some(MeasuredNumber::Unsigned(bits)),
-            REAL => Some(MeasuredNumber::Real(Real(f64::from_bits(bits)))),
-            _ => None,
-        };
-        let Some(now) = self.number(measure)? else { return Ok(None) };
-        (self.after[slot], self.after[slot + 1]) = match now {
-            MeasuredNumber::Signed(number) => (SIGNED, number as u64),
-            MeasuredNumber::Unsigned(number) => (UNSIGNED, number),
-            MeasuredNumber::Real(Real(number)) => (REAL, number.to_bits()),
-        };
-        Ok(before.map(|before| now.above(before)))
-    }
-
     /// Slots of memory, which are as before unless something is kept in them.
-    fn slot(&mut self, count: usize) -> usize {
+    pub(super) fn slot(&mut self, count: usize) -> usize {
         let slot = self.after.len();
         let kept = (slot..slot + count).map(|at| self.remembered(at)).collect::<Vec<_>>();
         self.after.extend(kept);
         slot
     }
 
-    fn remembered(&self, slot: usize) -> u64 {
+    pub(super) fn remembered(&self, slot: usize) -> u64 {
         self.before.get(slot).copied().unwrap_or(BLANK)
     }
 
@@ -244,6 +207,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::attribute::Real;
+    use crate::condition::MeasuredNumber;
     use crate::dtype::Dtype;
     use crate::id::Rank;
     use crate::layout::Layout;
@@ -265,7 +230,7 @@ mod tests {
     fn a_step_has_what_some_rank_put() {
         let judge = |text: &str| {
             let condition = text.parse::<Condition>().expect(text);
-            StandingCondition::from(condition).judge(&table(), |_| None).0
+            StandingCondition::from(condition).judge((StepId(0), &table()), |_| None).0
         };
         let (met, unmet) = (Verdict::Met, Verdict::Unmet);
         assert_eq!(["has(T)", "has(x)", "has(t)", "has(d)"].map(judge), [met, met, unmet, unmet]);
@@ -276,20 +241,22 @@ mod tests {
     fn verdicts(condition: &str, numbers: &[f64]) -> String {
         let mut condition = StandingCondition::from(condition.parse::<Condition>().expect(condition));
         let table = table();
-        let mut letter = |number: f64| {
+        let mut letter = |(step, number): (u64, f64)| {
             let found = if number == f64::MAX {
                 Err(Unmeasured::new(Rank(3), "no time".to_owned()))
             } else {
+                // The greatest element lies at twice its number.
+                let place = (!number.is_nan()).then(|| vec![7, 2 * number as u64]);
                 let number = (!number.is_nan()).then_some(MeasuredNumber::Real(Real(number)));
-                Ok(Measured { measure: "max(T)".to_owned(), number, place: None })
+                Ok(Measured { measure: "max(T)".to_owned(), number, place })
             };
-            match condition.judge(&table, |_| Some(&found)).0 {
+            match condition.judge((StepId(step), &table), |_| Some(&found)).0 {
                 Verdict::Met => '+',
                 Verdict::Unmet => '-',
                 Verdict::Unjudged => '?',
             }
         };
-        numbers.iter().map(|number| letter(*number)).collect()
+        (0..).zip(numbers).map(|(step, number)| letter((step, *number))).collect()
     }
 
     /// Not measured.
@@ -310,6 +277,14 @@ mod tests {
             ("held(max(T) > 5, 2, 3)", vec![6.0, 6.0, 4.0, 4.0, 6.0, U, 6.0], "-++--?+"),
             ("change(max(T)) > 1", vec![9.0, 10.0, 12.0, N, 13.5, U, 14.0, 16.0], "--+-+?-+"),
             ("rises(max(T) > 5) or rises(has(T))", vec![1.0, 1.0, 6.0], "+-+"),
+            ("every(3)", vec![U; 7], "+--+--+"),
+            ("every(2) and max(T) > 5", vec![6.0, 6.0, 4.0, U, U], "+---?"),
+            ("argmax(T)[1] < 9", vec![4.0, 5.0, N, U], "+--?"),
+            ("argmax(T)[2] < 9", vec![4.0, N], "?-"),
+            ("change(argmax(T)[1]) >= 2", vec![4.0, 5.0, 5.0, U, 7.0], "-+-?+"),
+            ("window(max(T), 2, min) > 5", vec![6.0, 7.0, 4.0, 6.0, N, 6.0, U, 6.0], "-+---+?+"),
+            ("window(max(T), 3, range) <= 1", vec![6.0, 6.0, 7.0, 8.0, 8.0, 9.0, 8.0], "--+-+++"),
+            ("window(change(max(T)), 2, sum) > 3", vec![1.0, 2.0, 5.0, U, 6.0, 6.0], "--+?+-"),
         ] {
             assert_eq!(verdicts(condition, &numbers), expected, "{condition}");
         }

@@ -23,15 +23,32 @@ pub enum MeasuredNumber {
     Unsigned(u64),
     /// Of real numbers, means and variances.
     Real(Real),
+    /// Of a quantile: it is no less than the one, and no more than the other. They may be infinite, and are NaN if an
+    /// element is.
+    Bracket {
+        /// What it is at least.
+        low: Real,
+        /// What it is at most.
+        high: Real,
+    },
 }
 
 impl MeasuredNumber {
-    /// The number, rounded to 53 bits.
+    /// The number, rounded to 53 bits; of a bracket the lower end.
     pub fn as_f64(self) -> f64 {
         match self {
+            Self::Bracket { low: Real(low), .. } => low,
             Self::Signed(number) => number as f64,
             Self::Unsigned(number) => number as f64,
             Self::Real(Real(number)) => number,
+        }
+    }
+
+    /// The same, but of a bracket the upper end.
+    pub fn upper_f64(self) -> f64 {
+        match self {
+            Self::Bracket { high: Real(high), .. } => high,
+            Self::Signed(_) | Self::Unsigned(_) | Self::Real(_) => self.as_f64(),
         }
     }
 
@@ -39,13 +56,16 @@ impl MeasuredNumber {
         match self {
             Self::Signed(number) => Some(number.into()),
             Self::Unsigned(number) => Some(number.into()),
-            Self::Real(_) => None,
+            Self::Real(_) | Self::Bracket { .. } => None,
         }
     }
 
-    /// Whether it compares so with a threshold: exactly, also where an integer has more than 53 bits. NaN never does.
+    /// Whether it compares so with a threshold: exactly, also where an integer has more than 53 bits. NaN never does. A
+    /// bracket does if both its ends do.
     pub fn compares(self, comparison: Comparison, threshold: f64) -> bool {
-        let Some(integer) = self.as_integer() else { return comparison.holds(self.as_f64(), threshold) };
+        let Some(integer) = self.as_integer() else {
+            return [self.as_f64(), self.upper_f64()].iter().all(|end| comparison.holds(*end, threshold));
+        };
         // Beyond this no integer of 64 bits lies, and below it each whole number has a conversion that changes nothing.
         if threshold.is_nan() || threshold.abs() >= 2f64.powi(65) {
             return comparison.holds(0.0, threshold);
@@ -70,6 +90,7 @@ impl fmt::Display for MeasuredNumber {
             Self::Signed(number) => number.fmt(f),
             Self::Unsigned(number) => number.fmt(f),
             Self::Real(Real(number)) => write!(f, "{number:?}"),
+            Self::Bracket { low: Real(low), high: Real(high) } => write!(f, "{low:?}..{high:?}"),
         }
     }
 }
@@ -171,6 +192,21 @@ mod tests {
         for comparison in Comparison::ALL {
             assert!(!MeasuredNumber::Real(Real(f64::NAN)).compares(comparison, 0.0));
         }
+    }
+
+    #[test]
+    fn a_bracket_compares_if_both_ends_do() {
+        let bracket = MeasuredNumber::Bracket { low: Real(2.0), high: Real(3.0) };
+        let holds = |threshold| Comparison::ALL.map(|comparison| bracket.compares(comparison, threshold));
+        assert_eq!([1.0, 2.0].map(holds), [[true, true, false, false], [false, true, false, false]]);
+        assert_eq!([3.0, 4.0].map(holds), [[false, false, false, true], [false, false, true, true]]);
+        assert_eq!(holds(2.5), [false; 4]);
+        assert_eq!(
+            (bracket.to_string().as_str(), bracket.as_f64(), bracket.upper_f64()),
+            ("2.0..3.0", 2.0, 3.0)
+        );
+        let unknown = MeasuredNumber::Bracket { low: Real(f64::NAN), high: Real(f64::NAN) };
+        assert!(Comparison::ALL.iter().all(|comparison| !unknown.compares(*comparison, 0.0)));
     }
 
     #[test]

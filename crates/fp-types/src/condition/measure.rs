@@ -5,6 +5,7 @@ use std::fmt;
 use super::Comparison;
 use super::written::{write_name, write_number};
 use crate::attribute::Real;
+use crate::dtype::Dtype;
 use crate::name::{NameError, validate_name};
 use crate::selection::{SelectionExpression, Slice};
 
@@ -21,6 +22,18 @@ pub enum Statistic {
     Mean,
     /// The variance of all elements (not of a sample), from exact sums.
     Variance,
+    /// The bracket of a quantile, by a histogram of so many bins of equal width: what is certain of it without sorting.
+    /// Of `n` elements, of which none is NaN, it is that of the least rank `r` (from 1) with `r / n >= share`.
+    Quantile {
+        /// Which one: 0 to 1.
+        share: Real,
+        /// The lower end of the first bin.
+        low: Real,
+        /// The upper end of the last bin: above `low`, by a finite width.
+        high: Real,
+        /// How many: 1 to [`LIMIT_QUANTILE_BINS`](super::LIMIT_QUANTILE_BINS).
+        bins: u16,
+    },
     /// How many elements compare so.
     Count(Comparison, Real),
     /// Whether any element compares so.
@@ -38,6 +51,7 @@ impl Statistic {
             Self::Sum => "sum",
             Self::Mean => "mean",
             Self::Variance => "variance",
+            Self::Quantile { .. } => "quantile",
             Self::Count(..) => "count",
             Self::Any(..) => "any",
             Self::All(..) => "all",
@@ -55,15 +69,26 @@ impl Statistic {
             Self::Count(comparison, threshold)
             | Self::Any(comparison, threshold)
             | Self::All(comparison, threshold) => Some((comparison, threshold)),
-            Self::Minimum | Self::Maximum | Self::Sum | Self::Mean | Self::Variance => None,
+            #[rustfmt::skip]
+            Self::Minimum | Self::Maximum | Self::Sum | Self::Mean | Self::Variance | Self::Quantile { .. } => None,
         }
     }
+}
+
+/// A function that is registered with the publisher: what it makes of the elements is measured.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MeasuredCall {
+    /// What it is registered as.
+    pub name: String,
+    /// The type of what it gives; that of the elements if nothing is said.
+    pub dtype: Option<Dtype>,
 }
 
 /// One number of an array, or of a region of it: `max(T[0:64, :])`. Its text is its name, on every rank.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
     statistic: Statistic,
+    call: Option<MeasuredCall>,
     variable: String,
     /// One for each dimension; empty stands for the whole array.
     region: Vec<Slice>,
@@ -77,7 +102,7 @@ impl Measure {
     pub fn of(statistic: Statistic, variable: impl Into<String>) -> Result<Self, NameError> {
         let variable = variable.into();
         validate_name(&variable)?;
-        Ok(Self { statistic, variable, region: Vec::new() })
+        Ok(Self { statistic, call: None, variable, region: Vec::new() })
     }
 
     /// Of these elements of it: one slice for each dimension.
@@ -85,6 +110,18 @@ impl Measure {
     pub fn within(mut self, region: Vec<Slice>) -> Self {
         self.region = region;
         self
+    }
+
+    /// Of what a registered function makes of the elements.
+    #[must_use]
+    pub fn calling(mut self, call: MeasuredCall) -> Self {
+        self.call = Some(call);
+        self
+    }
+
+    /// The function that is called, if one is.
+    pub fn call(&self) -> Option<&MeasuredCall> {
+        self.call.as_ref()
     }
 
     /// What it is made by.
@@ -97,6 +134,14 @@ impl Measure {
         &self.variable
     }
 
+    /// Records of which it may be a field, and the path of that. Of `a.b.c` it is `c` of `a.b`, or `b.c` of `a`. What has
+    /// the whole name comes before these, and what is longer before what is shorter.
+    pub fn may_be_field(&self) -> impl Iterator<Item = (&str, &str)> {
+        let dots = self.variable.rmatch_indices('.').map(|(at, _)| at);
+        dots.map(|at| (&self.variable[..at], &self.variable[at + 1..]))
+            .filter(|(records, _)| !records.is_empty())
+    }
+
     /// The part of the array, if it is not all of it.
     pub fn region(&self) -> Option<SelectionExpression> {
         (!self.region.is_empty()).then(|| SelectionExpression::Slices(self.region.clone()))
@@ -106,13 +151,27 @@ impl Measure {
 impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.statistic.word())?;
+        if let Some(call) = &self.call {
+            f.write_str("call(")?;
+            write_name(&call.name, f)?;
+            f.write_str(", ")?;
+        }
         write_name(&self.variable, f)?;
         if let Some(region) = self.region() {
             write!(f, "{region}")?;
         }
+        if let Some(call) = &self.call {
+            call.dtype.map_or(Ok(()), |dtype| write!(f, ", {dtype}"))?;
+            f.write_str(")")?;
+        }
         if let Some((comparison, threshold)) = self.statistic.comparing() {
             write!(f, " {} ", comparison.sign())?;
             write_number(threshold, f)?;
+        }
+        if let Statistic::Quantile { share: Real(share), low: Real(low), high: Real(high), bins } =
+            self.statistic
+        {
+            write!(f, ", {share:?}, {low:?}..{high:?} / {bins}")?;
         }
         f.write_str(")")
     }

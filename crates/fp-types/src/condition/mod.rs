@@ -8,18 +8,22 @@ mod comparison;
 mod judge;
 mod judgement;
 mod measure;
+mod number;
 mod parse;
 mod parse_error;
+mod parse_number;
 mod parts;
+mod quantity;
 mod written;
 
 pub use canonical::{ConditionRefusal, LIMIT_CONDITION_BYTES};
 pub use comparison::Comparison;
 pub use judge::{Found, StandingCondition, Verdict};
 pub use judgement::{Judgement, LIMIT_REASON_BYTES, Measured, MeasuredNumber, Unmeasured};
-pub use measure::{Measure, Statistic};
+pub use measure::{Measure, MeasuredCall, Statistic};
 pub use parse_error::ParseConditionError;
 pub use parts::{MeasureParts, NoMeasures};
+pub use quantity::{Quantity, WindowStatistic};
 
 use crate::attribute::Real;
 
@@ -29,24 +33,31 @@ const LIMIT_WORD_BYTES: usize = 32;
 const LIMIT_DEPTH: usize = 32;
 /// How many measures one condition has at most.
 const LIMIT_MEASURES: usize = 64;
-/// How far back `held` looks, in steps.
+/// How far back `held` and `window` look, in steps.
 pub(crate) const LIMIT_HELD_STEPS: u8 = 64;
+/// The most bins of a quantile: their counts are a part of 8 KiB.
+pub const LIMIT_QUANTILE_BINS: u16 = 1024;
 
 /// The words that there are, as they are written.
-const WORDS: [&str; 13] = [
+const WORDS: [&str; 18] = [
     "has(variable)",
     "min(variable)",
     "max(variable)",
     "sum(variable)",
     "mean(variable)",
     "variance(variable)",
+    "quantile(variable, share, low..high / bins)",
+    "argmin(variable)[dimension]",
+    "argmax(variable)[dimension]",
     "count(variable > number)",
     "any(variable > number)",
     "all(variable > number)",
     "change(measure)",
+    "window(measure, steps, statistic)",
     "rises(condition)",
     "hysteresis(condition, condition)",
     "held(condition, steps, steps)",
+    "every(steps)",
 ];
 
 /// What a step must be like.
@@ -68,7 +79,7 @@ pub enum Condition {
         /// The variable's name.
         variable: String,
     },
-    /// `max(T) > 9`, or `change(max(T)) > 9`.
+    /// `max(T) > 9`, `change(max(T)) > 9`, `argmax(T)[0] < 64`, or `window(mean(T), 10, max) > 9`.
     Compare {
         /// What is compared.
         quantity: Quantity,
@@ -103,31 +114,18 @@ pub enum Condition {
         /// Of how many steps: at least `count`, and at most 64.
         of: u8,
     },
-}
-
-/// What is compared with a number.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Quantity {
-    /// `max(T)`: a measure of the step.
-    Of(Measure),
-    /// `change(max(T))`: how much more it is than in the step that was measured before. There is none in the first.
-    ChangeOf(Measure),
-}
-
-impl Quantity {
-    /// The measure.
-    pub fn measure(&self) -> &Measure {
-        match self {
-            Self::Of(measure) | Self::ChangeOf(measure) => measure,
-        }
-    }
+    /// `every(10)`: the number of the step is a multiple of that.
+    Every {
+        /// Of what: at least 1.
+        steps: u32,
+    },
 }
 
 impl Condition {
     /// The conditions directly within it.
     fn parts(&self) -> Vec<&Condition> {
         match self {
-            Self::Has { .. } | Self::Compare { .. } | Self::Measured(_) => Vec::new(),
+            Self::Has { .. } | Self::Compare { .. } | Self::Measured(_) | Self::Every { .. } => Vec::new(),
             Self::Not(part) | Self::Rises(part) | Self::Held { condition: part, .. } => vec![part],
             Self::And(parts) | Self::Or(parts) => parts.iter().collect(),
             Self::Hysteresis { on, off } => vec![on, off],
@@ -147,15 +145,18 @@ impl Condition {
             Self::Measured(measure) => Some(measure),
             #[rustfmt::skip]
             Self::Has { .. } | Self::Not(_) | Self::And(_) | Self::Or(_) | Self::Rises(_)
-            | Self::Hysteresis { .. } | Self::Held { .. } => None,
+            | Self::Hysteresis { .. } | Self::Held { .. } | Self::Every { .. } => None,
         };
         found.extend(own.filter(|own| !found.contains(own)));
         self.parts().into_iter().for_each(|part| part.note_measures(found));
     }
 
-    /// The variables of which it says something, each once.
+    /// The variables of which it says something, each once. Of `max(particles.x)` these are that name and `particles`,
+    /// whose records may have the field.
     pub fn variables(&self) -> Vec<&str> {
-        let mut found: Vec<&str> = self.measures().into_iter().map(Measure::variable).collect();
+        let measures = self.measures();
+        let mut found: Vec<&str> = measures.iter().map(|measure| measure.variable()).collect();
+        found.extend(measures.iter().flat_map(|measure| measure.may_be_field()).map(|(records, _)| records));
         self.note_had(&mut found);
         found.sort_unstable();
         found.dedup();
@@ -173,8 +174,10 @@ impl Condition {
     pub fn has_memory(&self) -> bool {
         let own = match self {
             Self::Rises(_) | Self::Hysteresis { .. } | Self::Held { .. } => true,
-            Self::Compare { quantity, .. } => matches!(quantity, Quantity::ChangeOf(_)),
-            Self::Has { .. } | Self::Measured(_) | Self::Not(_) | Self::And(_) | Self::Or(_) => false,
+            Self::Compare { quantity, .. } => quantity.has_memory(),
+            #[rustfmt::skip]
+            Self::Has { .. } | Self::Measured(_) | Self::Not(_) | Self::And(_) | Self::Or(_)
+            | Self::Every { .. } => false,
         };
         own || self.parts().into_iter().any(Self::has_memory)
     }

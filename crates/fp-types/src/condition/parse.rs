@@ -4,12 +4,9 @@ use std::str::FromStr;
 
 use super::parse_error::ParseConditionError;
 use super::{
-    Comparison, Condition, LIMIT_CONDITION_BYTES, LIMIT_DEPTH, LIMIT_HELD_STEPS, LIMIT_MEASURES, Measure,
-    Quantity, Statistic,
+    Condition, LIMIT_CONDITION_BYTES, LIMIT_DEPTH, LIMIT_HELD_STEPS, LIMIT_MEASURES, Measure, Quantity,
 };
-use crate::attribute::Real;
 use crate::name::{NameError, validate_name};
-use crate::selection::{SelectionExpression, Slice};
 
 impl TryFrom<&str> for Condition {
     type Error = ParseConditionError;
@@ -53,60 +50,50 @@ impl FromStr for Measure {
     }
 }
 
-/// The signs, those first that another one begins.
-const SIGNS: [(&str, Comparison); 4] = [
-    (">=", Comparison::AtLeast),
-    ("<=", Comparison::AtMost),
-    (">", Comparison::Above),
-    ("<", Comparison::Below),
-];
 /// Bytes of the longest text: with the word before it, what may travel.
 const LIMIT_TEXT_BYTES: usize = LIMIT_CONDITION_BYTES - 64;
-/// What is expected where two numbers or elements are compared.
-const SIGN: &str = "one of >, >=, <, <=";
-
 /// A text that is read from its start.
-struct Reading<'t> {
-    text: &'t str,
+pub(super) struct Reading<'t> {
+    pub(super) text: &'t str,
     /// The byte that is read next.
-    at: usize,
+    pub(super) at: usize,
     depth: usize,
 }
 
-type Read<T> = Result<T, ParseConditionError>;
+pub(super) type Read<T> = Result<T, ParseConditionError>;
 
 impl<'t> Reading<'t> {
-    fn rest(&self) -> &'t str {
+    pub(super) fn rest(&self) -> &'t str {
         &self.text[self.at..]
     }
 
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
     /// The number of the character at a byte.
-    fn number(&self, at: usize) -> usize {
+    pub(super) fn number(&self, at: usize) -> usize {
         self.text[..at].chars().count() + 1
     }
 
-    fn expected(&self, expected: &'static str) -> ParseConditionError {
+    pub(super) fn expected(&self, expected: &'static str) -> ParseConditionError {
         ParseConditionError::Expected { text: self.text.to_owned(), at: self.number(self.at), expected }
     }
 
     /// Passes over a sign, if it comes next.
-    fn take(&mut self, sign: &str) -> bool {
+    pub(super) fn take(&mut self, sign: &str) -> bool {
         self.skip_space();
         let comes = self.rest().starts_with(sign);
         self.at += if comes { sign.len() } else { 0 };
         comes
     }
 
-    fn must_take(&mut self, sign: &str, expected: &'static str) -> Read<()> {
+    pub(super) fn must_take(&mut self, sign: &str, expected: &'static str) -> Read<()> {
         if self.take(sign) { Ok(()) } else { Err(self.expected(expected)) }
     }
 
     /// Passes over a word, if it comes next and is not the start of a longer one.
-    fn take_word(&mut self, word: &str) -> bool {
+    pub(super) fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         let comes = self.rest().strip_prefix(word).is_some_and(|rest| !rest.starts_with(is_word_character));
         self.at += if comes { word.len() } else { 0 };
@@ -114,7 +101,7 @@ impl<'t> Reading<'t> {
     }
 
     /// The word that comes next, and where it begins.
-    fn word(&mut self) -> Read<(usize, &'t str)> {
+    pub(super) fn word(&mut self) -> Read<(usize, &'t str)> {
         self.skip_space();
         let rest = self.rest();
         let word = &rest[..rest.find(|c| !is_word_character(c)).unwrap_or(rest.len())];
@@ -149,14 +136,19 @@ impl<'t> Reading<'t> {
     }
 
     fn term(&mut self) -> Read<Condition> {
+        self.deeper(Self::deeper_term)
+    }
+
+    /// What lies one deeper in brackets than what is read.
+    pub(super) fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth == LIMIT_DEPTH {
             let (text, what) = (self.text.to_owned(), "conditions in one another");
             return Err(ParseConditionError::TooLarge { text, what, limit: LIMIT_DEPTH });
         }
         self.depth += 1;
-        let term = self.deeper_term()?;
+        let inside = read(self)?;
         self.depth -= 1;
-        Ok(term)
+        Ok(inside)
     }
 
     fn deeper_term(&mut self) -> Read<Condition> {
@@ -191,24 +183,20 @@ impl<'t> Reading<'t> {
                 Ok(Condition::Hysteresis { on, off })
             }
             "held" => self.held(),
-            "change" => {
+            "every" => {
                 self.open()?;
-                let (at, word) = self.word()?;
-                let measure = self.measure(at, word)?;
-                if measure.statistic().is_truth() {
-                    self.at = at;
-                    return Err(self.expected("a measure that is a number"));
-                }
+                let steps = self.integer(1..=u32::MAX.into(), "a number of steps, 1 or more,")? as u32;
                 self.close()?;
-                self.compared(Quantity::ChangeOf(measure))
+                Ok(Condition::Every { steps })
             }
-            word => {
-                let measure = self.measure(at, word)?;
-                if measure.statistic().is_truth() {
-                    return Ok(Condition::Measured(measure));
+            word => match self.quantity(at, word)? {
+                Quantity::Of(measure) if measure.statistic().is_truth() => Ok(Condition::Measured(measure)),
+                #[rustfmt::skip]
+                quantity @ (Quantity::Of(_) | Quantity::PlaceOf { .. } | Quantity::ChangeOf(_) | Quantity::WindowOf { .. }) => {
+                    let (comparison, threshold) = self.comparison()?;
+                    Ok(Condition::Compare { quantity, comparison, threshold })
                 }
-                self.compared(Quantity::Of(measure))
-            }
+            },
         }
     }
 
@@ -225,99 +213,17 @@ impl<'t> Reading<'t> {
 
     /// A number of steps.
     fn steps(&mut self, least: u8) -> Read<u8> {
-        self.skip_space();
-        let rest = self.rest();
-        let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
-        let steps = digits.parse::<u8>().ok().filter(|steps| (least..=LIMIT_HELD_STEPS).contains(steps));
-        let steps = steps.ok_or_else(|| {
-            self.expected("a number of steps from 1 to 64, the second no less than the first,")
-        })?;
-        self.at += digits.len();
-        Ok(steps)
+        let range = u64::from(least)..=LIMIT_HELD_STEPS.into();
+        let expected = "a number of steps from 1 to 64, the second no less than the first,";
+        Ok(self.integer(range, expected)? as u8)
     }
 
-    fn compared(&mut self, quantity: Quantity) -> Read<Condition> {
-        let (comparison, threshold) = self.comparison()?;
-        Ok(Condition::Compare { quantity, comparison, threshold })
-    }
-
-    fn comparison(&mut self) -> Read<(Comparison, Real)> {
-        let sign = SIGNS.into_iter().find(|(sign, _)| self.take(sign));
-        let (_, comparison) = sign.ok_or_else(|| self.expected(SIGN))?;
-        self.skip_space();
-        let rest = self.rest();
-        let belongs = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
-        let digits = &rest[..rest.find(|c| !belongs(c)).unwrap_or(rest.len())];
-        let number = digits.parse::<f64>().ok().filter(|number| !number.is_nan());
-        let number = number.ok_or_else(|| self.expected("a number that is not NaN"))?;
-        self.at += digits.len();
-        Ok((comparison, Real(number)))
-    }
-
-    /// A measure, of which the word is read.
-    fn measure(&mut self, at: usize, word: &str) -> Read<Measure> {
-        let unset = (Comparison::Above, Real(0.0));
-        let statistic = match word {
-            "min" => Statistic::Minimum,
-            "max" => Statistic::Maximum,
-            "sum" => Statistic::Sum,
-            "mean" => Statistic::Mean,
-            "variance" => Statistic::Variance,
-            "count" => Statistic::Count(unset.0, unset.1),
-            "any" => Statistic::Any(unset.0, unset.1),
-            "all" => Statistic::All(unset.0, unset.1),
-            word => {
-                let (text, at, word) = (self.text.to_owned(), self.number(at), word.to_owned());
-                return Err(ParseConditionError::Word { text, at, word });
-            }
-        };
-        self.open()?;
-        let variable = self.name(&[')', '[', '<', '>', '=', ','])?;
-        let region = self.region()?;
-        let statistic = match statistic {
-            Statistic::Count(..) => self.comparison().map(|(how, with)| Statistic::Count(how, with))?,
-            Statistic::Any(..) => self.comparison().map(|(how, with)| Statistic::Any(how, with))?,
-            Statistic::All(..) => self.comparison().map(|(how, with)| Statistic::All(how, with))?,
-            #[rustfmt::skip]
-            Statistic::Minimum | Statistic::Maximum | Statistic::Sum | Statistic::Mean | Statistic::Variance => statistic,
-        };
-        self.close()?;
-        let measure = Measure::of(statistic, variable);
-        let measure = measure.map_err(|source| self.no_name(at, source))?;
-        Ok(measure.within(region))
-    }
-
-    fn no_name(&self, at: usize, source: NameError) -> ParseConditionError {
+    pub(super) fn no_name(&self, at: usize, source: NameError) -> ParseConditionError {
         ParseConditionError::Name { text: self.text.to_owned(), at: self.number(at), source }
     }
 
-    /// Slices in square brackets, if they come next.
-    fn region(&mut self) -> Read<Vec<Slice>> {
-        self.skip_space();
-        if !self.rest().starts_with('[') {
-            return Ok(Vec::new());
-        }
-        let at = self.at;
-        let end = self.rest().find(']').ok_or_else(|| {
-            self.at = self.text.len();
-            self.expected("a closing square bracket")
-        })?;
-        let inside = &self.rest()[..=end];
-        let fail = |source| {
-            let (text, at) = (self.text.to_owned(), self.number(at));
-            ParseConditionError::Region { text, at, source }
-        };
-        if let SelectionExpression::Slices(slices) = inside.parse().map_err(fail)?
-            && !slices.is_empty()
-        {
-            self.at += inside.len();
-            return Ok(slices);
-        }
-        Err(self.expected("a slice for each dimension, as [0:64, :],"))
-    }
-
     /// The name of a variable, which ends before one of these characters, or with its quotes.
-    fn name(&mut self, ends: &[char]) -> Read<String> {
+    pub(super) fn name(&mut self, ends: &[char]) -> Read<String> {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());
         if let Some(quoted) = rest.strip_prefix('"') {
@@ -354,15 +260,15 @@ impl<'t> Reading<'t> {
         }
     }
 
-    fn open(&mut self) -> Read<()> {
+    pub(super) fn open(&mut self) -> Read<()> {
         self.must_take("(", "an opening bracket")
     }
 
-    fn close(&mut self) -> Read<()> {
+    pub(super) fn close(&mut self) -> Read<()> {
         self.must_take(")", "a closing bracket")
     }
 
-    fn comma(&mut self) -> Read<()> {
+    pub(super) fn comma(&mut self) -> Read<()> {
         self.must_take(",", "a comma")
     }
 }

@@ -64,6 +64,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_name_with_dots_may_be_a_field() {
+        let condition: Condition = "max(a.b.c) > 1 or has(x.y) or any(.p > 1)".parse().expect("a condition");
+        let fields: Vec<_> = condition.measures()[0].may_be_field().collect();
+        assert_eq!(fields, [("a.b", "c"), ("a", "b.c")]);
+        assert_eq!(condition.variables(), [".p", "a", "a.b", "a.b.c", "x.y"]);
+    }
+
+    #[test]
     fn what_nobody_measures_is_refused_by_its_word() {
         let known = |text: &str| {
             let condition: Condition = text.parse().expect(text);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Condition, Quantity};
+use super::Condition;
 use crate::attribute::Real;
 
 /// Writes a name, in quotes where something in it means something else. A backslash is in no name: it marks a quote.
@@ -25,7 +25,8 @@ fn binding(condition: &Condition) -> u8 {
         Condition::And(_) => 1,
         #[rustfmt::skip]
         Condition::Has { .. } | Condition::Compare { .. } | Condition::Measured(_) | Condition::Not(_)
-        | Condition::Rises(_) | Condition::Hysteresis { .. } | Condition::Held { .. } => 2,
+        | Condition::Rises(_) | Condition::Hysteresis { .. } | Condition::Held { .. }
+        | Condition::Every { .. } => 2,
     }
 }
 
@@ -51,11 +52,7 @@ impl fmt::Display for Condition {
                 f.write_str(")")
             }
             Self::Compare { quantity, comparison, threshold } => {
-                match quantity {
-                    Quantity::Of(measure) => write!(f, "{measure}")?,
-                    Quantity::ChangeOf(measure) => write!(f, "change({measure})")?,
-                }
-                write!(f, " {} ", comparison.sign())?;
+                write!(f, "{quantity} {} ", comparison.sign())?;
                 write_number(*threshold, f)
             }
             Self::Measured(measure) => write!(f, "{measure}"),
@@ -67,6 +64,7 @@ impl fmt::Display for Condition {
             Self::Or(parts) => write_list(parts, " or ", 1, f),
             Self::Rises(part) => write!(f, "rises({part})"),
             Self::Hysteresis { on, off } => write!(f, "hysteresis({on}, {off})"),
+            Self::Every { steps } => write!(f, "every({steps})"),
             Self::Held { condition, count, of } => write!(f, "held({condition}, {count}, {of})"),
         }
     }

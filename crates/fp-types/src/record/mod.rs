@@ -5,6 +5,7 @@
 //! | `types`, `check` | a record type as a program writes it down; its limits |
 //! | `layout`, `canonical`, `schema` | where fields lie; the bytes of a type; both with the fingerprint |
 //! | `byte_order`, `bytes` | the order of a number's bytes; presence bits, references and integers in them |
+//! | `field_place` | where a number lies in each record, by its path |
 //! | `view` | reading records from borrowed bytes, by paths and as values |
 //! | `rust` | the Rust types that are records, and writing them |
 //! | `builder` | records of a type that is known only at run time, set field by field |
@@ -23,6 +24,7 @@ mod check;
 mod conversion;
 mod difference;
 mod element;
+mod field_place;
 mod kernels;
 mod layout;
 mod rust;
@@ -38,6 +40,7 @@ pub use check::{MAX_RECORD_BYTES, MAX_RECORD_DEPTH, MAX_RECORD_FIELDS, MAX_VARIA
 pub use conversion::{Conversion, ConvertError, Incompatible};
 pub use difference::{Difference, DifferenceKind, differences};
 pub use element::{ElementConversion, ElementConversionError, ElementForm, Loss};
+pub use field_place::{FieldPathError, FieldPlace};
 pub use rust::{
     ElementTarget, ElementValue, EncodeError, FieldTarget, FieldValue, PlainForm, Record, RecordTarget,
     decode_records, encode_records, encode_with, plain_bytes, plain_number,

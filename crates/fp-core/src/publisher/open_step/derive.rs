@@ -52,6 +52,8 @@ pub(crate) struct StepDerivations {
     /// Modules that came with what is asked for.
     pub(crate) offers: Offers,
     pub(crate) inputs: BTreeMap<String, Vec<Input>>,
+    /// Records of which some field may be measured, and nothing else is made: of those that are put, blocks join the inputs.
+    records: BTreeSet<String>,
     /// Inputs that go to subscribers after all.
     left: BTreeSet<String>,
     /// Memory for blocks that nobody reads themselves: let go of when all is derived.
@@ -90,7 +92,11 @@ impl StepDerivations {
             asked.insert(variable, wanted);
         }
         let names = asked.values().flat_map(|wanted| wanted.known.derivation.inputs().iter().cloned());
-        let inputs = names.map(|name| (name, Vec::new())).collect();
+        let inputs: BTreeMap<_, _> = names.map(|name| (name, Vec::new())).collect();
+        let measures = asked.values().filter_map(|wanted| wanted.known.measure.as_ref());
+        let records =
+            measures.flat_map(|measure| measure.may_be_field().map(|(records, _)| records.to_owned()));
+        let records = records.filter(|records| !inputs.contains_key(records)).collect();
         if !asked.is_empty() {
             let room = &shared.server.room;
             shared
@@ -99,7 +105,7 @@ impl StepDerivations {
                 .keep_at_most(room.idle_bytes().min(shared.options.limit_bytes / KEPT_PARTS));
         }
         let scratch = (!asked.is_empty()).then(|| shared.server.pool.arena());
-        Some(Box::new(Self { asked, refused, offers, inputs, left: BTreeSet::new(), scratch }))
+        Some(Box::new(Self { asked, refused, offers, inputs, records, left: BTreeSet::new(), scratch }))
     }
 
     /// What the results of all are called.
@@ -108,7 +114,21 @@ impl StepDerivations {
     }
 
     pub(crate) fn takes(&self, variable: &str) -> bool {
-        self.inputs.contains_key(variable)
+        self.inputs.contains_key(variable) || self.records.contains(variable)
+    }
+
+    /// Where blocks of a variable are remembered, if something is made of them.
+    fn blocks_to(&mut self, variable: &Variable) -> Option<&mut Vec<Input>> {
+        let name = variable.name();
+        if variable.records().is_some() && self.records.contains(name) {
+            return Some(self.inputs.entry(name.to_owned()).or_default());
+        }
+        self.inputs.get_mut(name)
+    }
+
+    /// Whether only numbers are made of the variable's records, which need nothing that these refer to.
+    fn is_of_fields(&self, variable: &str) -> bool {
+        self.records.contains(variable)
     }
 
     fn scratch_bytes(&self) -> u64 {
@@ -139,6 +159,12 @@ impl OpenStep {
         self.kept && (self.derives_from(variable) || self.serves(variable))
     }
 
+    /// Whether nobody needs what the variable's records refer to: only fields of them are measured.
+    pub(crate) fn has_needless_parts(&self, variable: &str) -> bool {
+        let is_of_fields = self.deriving.as_ref().is_some_and(|deriving| deriving.is_of_fields(variable));
+        is_of_fields && !self.serves(variable)
+    }
+
     /// Whether somebody reads the variable itself.
     pub(crate) fn serves(&self, variable: &str) -> bool {
         self.shared.endpoint.inspect(|state| state.machine.keeps(self.step, variable))
@@ -160,7 +186,7 @@ impl OpenStep {
         payload: Payload,
     ) -> Option<Payload> {
         let serves = !self.derives_from(variable.name()) || self.serves(variable.name());
-        let blocks = self.deriving.as_mut().and_then(|deriving| deriving.inputs.get_mut(variable.name()));
+        let blocks = self.deriving.as_mut().and_then(|deriving| deriving.blocks_to(variable));
         if let Some(blocks) = blocks {
             let index = self.puts.get(variable.name()).map_or(0, |put| put.blocks.len());
             let index = u32::try_from(index).unwrap_or(u32::MAX);

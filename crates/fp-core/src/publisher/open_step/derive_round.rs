@@ -75,7 +75,7 @@ impl OpenStep {
     fn prepare(&mut self, wanted: &Wanted) -> Result<Option<(Inputs, Foreign)>, Failure> {
         let known = &wanted.known;
         let Some(inputs) = self.inputs_of(known)? else { return Ok(None) };
-        let is_region = known.measure.is_some() && known.derivation.operations().len() > 1;
+        let is_region = known.measure.as_ref().is_some_and(|measure| measure.region().is_some());
         if is_region && inputs.together != Part::Placed {
             let variable = known.derivation.inputs().concat();
             return Err(Failure::RegionOfRows { variable });

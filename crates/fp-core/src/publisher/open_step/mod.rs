@@ -2,6 +2,7 @@
 
 mod bytes;
 mod derive;
+mod derive_fields;
 mod derive_inputs;
 mod derive_round;
 pub(crate) mod records;

@@ -28,6 +28,7 @@ impl OpenStep {
         self.note_payload(variable, region, keep.then_some(fixed))?;
         let Some(of_parts) = variable.parts() else { return Ok(()) };
         let region = self.part_region(variable, parts.len())?;
+        let keep = keep && !self.has_needless_parts(variable.name());
         self.note_payload(&of_parts, &region, keep.then_some(parts))
     }
 
@@ -64,6 +65,7 @@ impl OpenStep {
         let (fixed, parts) = bytes.split_at(fixed_len.min(bytes.len()));
         self.note_copy(variable, region, fixed, keep)?;
         let region = self.part_region(variable, parts.len())?;
+        let keep = keep && !self.has_needless_parts(variable.name());
         self.note_copy(&of_parts, &region, parts, keep)
     }
 
