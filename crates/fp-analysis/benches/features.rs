@@ -1,7 +1,7 @@
 //! What labelling costs beside one pass over the same block, which finds its greatest element.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use fp_analysis::{Column, Grid, Labeller, Merger, Neighbours, Part, Slab, Threshold};
+use fp_analysis::{Column, Grid, Labeller, Merger, Neighbours, Part, PlaneRange, Threshold};
 use std::hint::black_box;
 
 /// Elements in each dimension.
@@ -26,7 +26,7 @@ fn parts(labellers: &mut [Labeller], grid: &Grid, step: u64, field: &[f64]) -> V
     let ranks = labellers.len() as u32;
     let plane = (EXTENT * EXTENT) as usize;
     let one = |(rank, labeller): (u32, &mut Labeller)| {
-        let slab = Slab::of_rank(rank, ranks, EXTENT);
+        let slab = PlaneRange::of_rank(rank, ranks, EXTENT);
         labeller.label(
             step,
             grid,

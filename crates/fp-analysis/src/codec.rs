@@ -1,7 +1,7 @@
 //! Parts as bytes. Numbers take seven bits a byte, as most are small. What is read is checked before it is believed.
 
 use crate::forest::Winding;
-use crate::grid::LIMIT_DIMS;
+use crate::grid::LIMIT_DIMENSIONS;
 use crate::part::{ExactBytes, Overlap, Part, PartError, RegionPart};
 use crate::plane::{Rows, Run};
 use crate::spread::Spread;
@@ -186,7 +186,7 @@ impl Reader<'_> {
         let (step, first, planes) = (self.number()?, self.number()?, self.number()?);
         let before: u64 = self.number()?;
         let ndims = self.count()?;
-        if !(2..=LIMIT_DIMS).contains(&ndims) {
+        if !(2..=LIMIT_DIMENSIONS).contains(&ndims) {
             return Err("an array has 2 to 4 dimensions");
         }
         let extents = (0..ndims).map(|_| self.number()).collect::<Read<Vec<u64>>>()?;

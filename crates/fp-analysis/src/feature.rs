@@ -8,7 +8,7 @@ use crate::spread::Spread;
 /// A connected region of an array, as it is in one step. Numbers are the same to the bit, however the array was cut.
 ///
 /// Coordinates count elements from 0, one for each dimension. In periodic dimensions a region that lies across the end is
-/// seen as one piece: its centroid lies within the array, and its box may reach beyond. A region that leads all around
+/// seen as one piece. Its centroid lies within the array, and its box may reach beyond. A region that leads all around
 /// such a dimension has no place in it. Its centroid, box and covariance are those of the coordinates as they are.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -35,6 +35,13 @@ pub struct Feature {
     pub mean: f64,
     /// Their variance, of all elements (not of a sample).
     pub variance: f64,
+}
+
+/// The features of one step, and which regions of which rank they are of.
+pub(crate) struct Merged {
+    pub(crate) features: Vec<Feature>,
+    /// By rank and region, the place of the feature.
+    pub(crate) of_region: Vec<Vec<u32>>,
 }
 
 /// What features are made of.

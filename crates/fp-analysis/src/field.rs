@@ -1,72 +1,12 @@
 //! The array of a step whose features are asked for.
 
-use std::str::FromStr;
-
 use fp_core::{ArrayKind, Dims, Dtype, Loss, Region, Select, StepReader, VariableInfo, View};
 
+use crate::connectivity::PeriodicDim;
 use crate::error::AnalysisError;
 use crate::grid::{Grid, GridError, Neighbours};
-use crate::label::Slab;
 use crate::options::AnalysisOptions;
-
-/// Which elements are neighbours, by name or by how many there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Connectivity {
-    /// By name.
-    Of(Neighbours),
-    /// So many: 4 or 8 in two dimensions, 6 or 26 in three, 8 or 80 in four.
-    Count(u32),
-}
-
-impl Default for Connectivity {
-    fn default() -> Self {
-        Self::Of(Neighbours::Faces)
-    }
-}
-
-impl Connectivity {
-    /// What that is in so many dimensions, or in words what it could be.
-    fn in_dims(self, ndims: usize) -> Result<Neighbours, String> {
-        let (faces, all) = (2 * ndims as u32, 3u32.pow(ndims as u32) - 1);
-        match self {
-            Self::Of(neighbours) => Ok(neighbours),
-            Self::Count(count) if count == faces => Ok(Neighbours::Faces),
-            Self::Count(count) if count == all => Ok(Neighbours::All),
-            Self::Count(count) => Err(format!(
-                "an element of {ndims} dimensions has {faces} or {all} neighbours, and not {count}"
-            )),
-        }
-    }
-}
-
-impl FromStr for Connectivity {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match (text, text.parse()) {
-            ("faces", _) => Ok(Self::Of(Neighbours::Faces)),
-            ("all", _) => Ok(Self::Of(Neighbours::All)),
-            (_, Ok(count)) if [4, 6, 8, 26, 80].contains(&count) => Ok(Self::Count(count)),
-            _ => Err("faces, all, or a number of neighbours is expected: 4 or 8 in two dimensions, 6 or 26 in three"
-                .to_owned()),
-        }
-    }
-}
-
-/// A dimension that is periodic.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PeriodicDim {
-    /// Counted from 0.
-    Index(usize),
-    /// As the publisher calls it.
-    Name(String),
-}
-
-impl From<&str> for PeriodicDim {
-    fn from(text: &str) -> Self {
-        text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Index)
-    }
-}
+use crate::slab::PlaneRange;
 
 /// What a step has of the variable.
 pub(crate) enum Found {
@@ -139,12 +79,12 @@ fn periodic(asked: &[PeriodicDim], names: &[String]) -> Result<Vec<usize>, Strin
     asked.iter().map(one).collect()
 }
 
-/// The elements of a slab, in row-major order: where they lie, if one rank put them so. Otherwise in words why not.
+/// The elements of a range of planes, in row-major order: where they lie, if one rank put them so. Otherwise in words why not.
 pub(crate) fn elements(
     step: &StepReader,
     variable: &str,
     grid: &Grid,
-    slab: Slab,
+    slab: PlaneRange,
 ) -> Result<View<f64>, String> {
     let (mut start, mut count) = (vec![0; grid.ndims()], grid.extents().to_vec());
     (start[0], count[0]) = (slab.first, slab.planes);

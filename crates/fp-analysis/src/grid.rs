@@ -3,7 +3,7 @@
 use crate::forest::Winding;
 
 /// How many dimensions an array may have.
-pub const LIMIT_DIMS: usize = 4;
+pub const LIMIT_DIMENSIONS: usize = 4;
 /// How many elements it may have: sums of coordinates are exact then.
 const LIMIT_ELEMENTS: u64 = 1 << 40;
 
@@ -22,8 +22,8 @@ pub enum Neighbours {
 #[non_exhaustive]
 pub enum GridError {
     /// Too few dimensions, or too many.
-    #[error("an array of {found} dimensions has no features here: 2 to {LIMIT_DIMS} are expected")]
-    Dims {
+    #[error("an array of {found} dimensions has no features here: 2 to {LIMIT_DIMENSIONS} are expected")]
+    Dimensions {
         /// How many there are.
         found: usize,
     },
@@ -59,8 +59,8 @@ impl Grid {
     /// Fewer than 2 dimensions or more than 4; a dimension that there is not; too many elements.
     pub fn new(extents: &[u64], neighbours: Neighbours, periodic: &[usize]) -> Result<Self, GridError> {
         let ndims = extents.len();
-        if !(2..=LIMIT_DIMS).contains(&ndims) {
-            return Err(GridError::Dims { found: ndims });
+        if !(2..=LIMIT_DIMENSIONS).contains(&ndims) {
+            return Err(GridError::Dimensions { found: ndims });
         }
         let too_large = || GridError::TooLarge { extents: extents.to_vec() };
         let len = extents.iter().try_fold(1u64, |len, &extent| len.checked_mul(extent.max(1)));
@@ -178,8 +178,8 @@ mod tests {
     #[test]
     fn what_has_no_features_is_refused() {
         let grid = |extents: &[u64], periodic: &[usize]| Grid::new(extents, Neighbours::Faces, periodic);
-        assert_eq!(grid(&[3], &[]), Err(GridError::Dims { found: 1 }));
-        assert_eq!(grid(&[1; 5], &[]), Err(GridError::Dims { found: 5 }));
+        assert_eq!(grid(&[3], &[]), Err(GridError::Dimensions { found: 1 }));
+        assert_eq!(grid(&[1; 5], &[]), Err(GridError::Dimensions { found: 5 }));
         assert_eq!(grid(&[3, 3], &[2]), Err(GridError::Periodic { dim: 2, ndims: 2 }));
         assert!(matches!(grid(&[1 << 30, 1 << 30], &[]), Err(GridError::TooLarge { .. })));
         assert!(matches!(grid(&[1, 1 << 32], &[]), Err(GridError::TooLarge { .. })));

@@ -1,44 +1,17 @@
-//! Labels a slab: finds its regions, and keeps them for the step that follows.
+//! Labels a range of planes: finds its regions, and keeps them for the step that follows.
 
 use fp_transform::ExactMoments;
 
 use crate::forest::{Forest, Winding};
-use crate::grid::{Grid, LIMIT_DIMS};
+use crate::grid::{Grid, LIMIT_DIMENSIONS};
 use crate::overlap::overlaps;
 use crate::part::{ExactBytes, Part, RegionPart};
 use crate::plane::{Joining, Rows, Run};
+use crate::slab::{Labels, PlaneRange};
 use crate::spread::Spread;
 use crate::threshold::Threshold;
 
-/// Planes of an array that follow one another: those of one rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slab {
-    /// The first plane: its coordinate in dimension 0.
-    pub first: u64,
-    /// How many there are.
-    pub planes: u64,
-}
-
-impl Slab {
-    /// The slab of a rank, where so many ranks share an array of that extent in dimension 0. Slabs differ by a plane at
-    /// most. Some are empty where there are more ranks than planes.
-    pub fn of_rank(rank: u32, ranks: u32, extent: u64) -> Self {
-        let (rank, ranks) = (u128::from(rank), u128::from(ranks.max(1)));
-        let begin = |rank: u128| (u128::from(extent) * rank / ranks) as u64;
-        Self { first: begin(rank), planes: begin(rank + 1) - begin(rank) }
-    }
-}
-
-/// What was labelled of one step: the runs of its regions.
-#[derive(Debug)]
-pub(crate) struct Labels {
-    pub(crate) step: u64,
-    pub(crate) extents: Vec<u64>,
-    pub(crate) slab: Slab,
-    pub(crate) rows: Rows,
-}
-
-/// Labels one rank's slab, step by step.
+/// Labels one rank's range of planes, step by step.
 #[derive(Debug)]
 pub struct Labeller {
     threshold: Threshold,
@@ -56,8 +29,8 @@ impl Labeller {
         self.before = None;
     }
 
-    /// Labels the elements of a slab, which lie in row-major order. Those that are missing count as NaN.
-    pub fn label(&mut self, step: u64, grid: &Grid, slab: Slab, elements: &[f64]) -> Part {
+    /// Labels the elements of a range of planes, which lie in row-major order. Those that are missing count as NaN.
+    pub fn label(&mut self, step: u64, grid: &Grid, slab: PlaneRange, elements: &[f64]) -> Part {
         let mut rows = self.scan(grid, slab, elements);
         let mut forest = join_all(grid, slab, &rows);
         let count = name_regions(&mut forest, &mut rows);
@@ -67,11 +40,11 @@ impl Labeller {
         let now = Labels { step, extents: extents.clone(), slab, rows };
         let shared = self.before.as_ref().map(|before| overlaps(before, &now)).unwrap_or_default();
         let before = self.before.replace(now).map(|before| before.step);
-        let Slab { first, planes } = slab;
+        let PlaneRange { first, planes } = slab;
         Part { step, extents, first, planes, regions, faces, before, overlaps: shared }
     }
 
-    fn scan(&self, grid: &Grid, slab: Slab, elements: &[f64]) -> Rows {
+    fn scan(&self, grid: &Grid, slab: PlaneRange, elements: &[f64]) -> Rows {
         let (mut rows, mut node, len) = (Rows::new(), 0, grid.row_len() as usize);
         for row in 0..slab.planes as usize * grid.plane_rows() {
             let elements = elements.get(row * len..(row + 1) * len).unwrap_or_default();
@@ -85,7 +58,7 @@ impl Labeller {
     }
 }
 
-fn join_all(grid: &Grid, slab: Slab, rows: &Rows) -> Forest {
+fn join_all(grid: &Grid, slab: PlaneRange, rows: &Rows) -> Forest {
     let (mut forest, joining) = (Forest::new(rows.runs().len()), Joining::new(grid));
     for plane in 0..slab.planes as usize {
         let first = plane * grid.plane_rows();
@@ -112,7 +85,7 @@ fn name_regions(forest: &mut Forest, rows: &mut Rows) -> Vec<u32> {
     roots
 }
 
-fn faces(grid: &Grid, slab: Slab, rows: &Rows) -> [Rows; 2] {
+fn faces(grid: &Grid, slab: PlaneRange, rows: &Rows) -> [Rows; 2] {
     let (count, plane_rows) = (rows.len(), grid.plane_rows());
     if slab.planes == 0 {
         return [Rows::new(), Rows::new()];
@@ -123,7 +96,7 @@ fn faces(grid: &Grid, slab: Slab, rows: &Rows) -> [Rows; 2] {
 /// Measures regions.
 struct Measuring<'a> {
     grid: &'a Grid,
-    slab: Slab,
+    slab: PlaneRange,
     elements: &'a [f64],
     threshold: &'a Threshold,
 }
@@ -162,22 +135,22 @@ impl Measuring<'_> {
         RegionPart { moved, placed, wraps, first, peak, peak_at, values: ExactBytes::of(&values) }
     }
 
-    /// Where the elements of a run lie, and the place of the first one in the slab.
+    /// Where the elements of a run lie, and the place of the first one in the range of planes.
     fn spread(&self, row: u32, run: &Run) -> (Spread, usize) {
         let at = u64::from(row) * self.grid.row_len() + u64::from(run.start);
-        let mut place = [0; LIMIT_DIMS];
+        let mut place = [0; LIMIT_DIMENSIONS];
         let coordinates = self.grid.place(self.slab.first * self.grid.plane_len() + at);
         place.iter_mut().zip(coordinates).for_each(|(place, at)| *place = at as i64);
         (Spread::of_run(place, self.grid.ndims() - 1, run.end - run.start), at as usize)
     }
 
-    fn moves(&self, winding: Winding) -> [i64; LIMIT_DIMS] {
+    fn moves(&self, winding: Winding) -> [i64; LIMIT_DIMENSIONS] {
         moves(self.grid, winding)
     }
 }
 
 /// By how many elements coordinates are moved.
-pub(crate) fn moves(grid: &Grid, winding: Winding) -> [i64; LIMIT_DIMS] {
+pub(crate) fn moves(grid: &Grid, winding: Winding) -> [i64; LIMIT_DIMENSIONS] {
     let extent = |dim: usize| grid.extents().get(dim).map_or(0, |&extent| extent as i64);
     std::array::from_fn(|dim| i64::from(winding.0[dim]).wrapping_mul(extent(dim)))
 }

@@ -1,8 +1,8 @@
-//! Merges the parts of all ranks: joins regions by the faces of slabs, and brings their sums together.
+//! Merges the parts of all ranks: joins regions by the faces of ranges of planes, and brings their sums together.
 
 use fp_transform::ExactMoments;
 
-use crate::feature::{Feature, Whole};
+use crate::feature::{Feature, Merged, Whole};
 use crate::forest::{Forest, Winding};
 use crate::grid::Grid;
 use crate::label::moves;
@@ -12,13 +12,6 @@ use crate::spread::Spread;
 use crate::statistics::Column;
 use crate::threshold::Threshold;
 use crate::track::{TrackedStep, Tracker};
-
-/// The features of one step, and which regions of which rank they are of.
-pub(crate) struct Merged {
-    pub(crate) features: Vec<Feature>,
-    /// By rank and region, the place of the feature.
-    pub(crate) of_region: Vec<Vec<u32>>,
-}
 
 /// Merges the parts of one step after another, and tracks their features. It is the state of one rank alone.
 #[derive(Debug)]
@@ -36,7 +29,7 @@ impl Merger {
     /// Merges the parts of all ranks, by rank. The grid is that with which they were made.
     ///
     /// # Errors
-    /// Parts of different steps or arrays; slabs that do not make up the array.
+    /// Parts of different steps or arrays; ranges of planes that do not make up the array.
     pub fn merge(&mut self, grid: &Grid, parts: &[Part]) -> Result<TrackedStep, PartError> {
         check(grid, parts)?;
         let merged = merged(grid, &self.threshold, parts);
@@ -59,13 +52,13 @@ fn check(grid: &Grid, parts: &[Part]) -> Result<(), PartError> {
             return Err(PartError::Other { rank, step, extents, wanted_step, wanted });
         }
         if part.first != wanted {
-            return Err(PartError::Slab { rank, first: part.first, wanted });
+            return Err(PartError::Planes { rank, first: part.first, wanted });
         }
         wanted = wanted.saturating_add(part.planes);
     }
     let extent = grid.extents()[0];
     let rank = parts.len();
-    if wanted == extent { Ok(()) } else { Err(PartError::Slab { rank, first: wanted, wanted: extent }) }
+    if wanted == extent { Ok(()) } else { Err(PartError::Planes { rank, first: wanted, wanted: extent }) }
 }
 
 fn merged(grid: &Grid, threshold: &Threshold, parts: &[Part]) -> Merged {
@@ -95,7 +88,7 @@ fn merged(grid: &Grid, threshold: &Threshold, parts: &[Part]) -> Merged {
     Merged { features, of_region }
 }
 
-/// Joins regions of neighbouring slabs.
+/// Joins regions of neighbouring ranges of planes.
 fn joined(grid: &Grid, parts: &[Part], regions: usize) -> Forest {
     let (mut forest, joining) = (Forest::new(regions), Joining::new(grid));
     let mut base = 0;

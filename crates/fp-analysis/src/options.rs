@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fp_core::{Cohort, Interrupt, LinkOptions, OnLoss, PublisherOptions, QueuePolicy, SubscriberOptions};
 
-use crate::field::{Connectivity, PeriodicDim};
+use crate::connectivity::{Connectivity, PeriodicDim};
 use crate::statistics::Column;
 use crate::threshold::Threshold;
 
@@ -100,7 +100,7 @@ impl AnalysisOptions {
         link
     }
 
-    /// For a rank that takes its slabs.
+    /// For a rank that takes its ranges of planes.
     pub(crate) fn subscription(&self, cohort: Cohort) -> SubscriberOptions {
         let mut asked = SubscriberOptions::default()
             .with_variables([self.threshold.variable()])

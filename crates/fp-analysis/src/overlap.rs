@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::label::Labels;
 use crate::part::Overlap;
 use crate::plane::Run;
+use crate::slab::Labels;
 
-/// Counts them. Of another array, or another slab of it, nothing is shared.
+/// Counts them. Of another array, or another range of planes of it, nothing is shared.
 pub(crate) fn overlaps(before: &Labels, now: &Labels) -> Vec<Overlap> {
     let mut shared = BTreeMap::new();
     if before.extents == now.extents && before.slab == now.slab {

@@ -1,12 +1,12 @@
-//! What one rank found in its slab of a step: regions, the faces by which they go on in other slabs, and how many elements
-//! they share with regions of the step before.
+//! What one rank found in its planes of a step: regions, and the faces by which they go on in other ranges of planes. And how many
+//! elements they share with regions of the step before.
 
 use fp_transform::ExactMoments;
 
 use crate::plane::Rows;
 use crate::spread::Spread;
 
-/// A region of one slab.
+/// A region of one range of planes.
 #[derive(Clone, Debug)]
 pub(crate) struct RegionPart {
     /// Where its elements lie, moved so that they lie side by side across the ends of periodic dimensions.
@@ -59,13 +59,13 @@ pub(crate) struct Overlap {
     pub(crate) count: u64,
 }
 
-/// What one rank found in its slab of a step. [`Labeller::label`](crate::label::Labeller::label) makes it, and
+/// What one rank found in its planes of a step. [`Labeller::label`](crate::label::Labeller::label) makes it, and
 /// [`Merger::merge`](crate::merge::Merger::merge) takes those of all ranks.
 #[derive(Clone, Debug)]
 pub struct Part {
     pub(crate) step: u64,
     pub(crate) extents: Vec<u64>,
-    /// The slab: its first plane, and how many there are.
+    /// The range of planes: its first plane, and how many there are.
     pub(crate) first: u64,
     pub(crate) planes: u64,
     pub(crate) regions: Vec<RegionPart>,
@@ -82,7 +82,7 @@ impl Part {
         self.step
     }
 
-    /// How many regions there are in the slab.
+    /// How many regions there are in the range of planes.
     pub fn region_count(&self) -> usize {
         self.regions.len()
     }
@@ -118,9 +118,9 @@ pub enum PartError {
     },
     /// Slabs that leave a gap or lie in one another.
     #[error(
-        "rank {rank}: its slab begins at plane {first}, where {wanted} is expected: slabs follow one another by rank, and make up the array"
+        "rank {rank}: its planes begin at {first}, where {wanted} is expected: they follow one another by rank, and make up the array"
     )]
-    Slab {
+    Planes {
         /// Whose.
         rank: usize,
         /// Where it begins.

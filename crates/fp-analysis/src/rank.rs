@@ -1,4 +1,4 @@
-//! One rank of an analysis: takes its slab of each step, labels it, and hands over what it found. Rank 0 merges, tracks
+//! One rank of an analysis: takes its range of planes of each step, labels it, and hands over what it found. Rank 0 merges, tracks
 //! and publishes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,14 +10,15 @@ use fp_core::{Cohort, EndReason, NextStep, StepReader, Subscriber};
 
 use crate::error::AnalysisError;
 use crate::field::{self, Found};
-use crate::gather::channel::ChannelGather;
+use crate::gather::threads::ThreadGather;
 use crate::gather::{Gather, NOTICE};
 use crate::grid::Grid;
-use crate::label::{Labeller, Slab};
+use crate::label::Labeller;
 use crate::merge::Merger;
 use crate::options::AnalysisOptions;
 use crate::part::{Part, PartError};
 use crate::publication::Publication;
+use crate::slab::PlaneRange;
 use crate::track::TrackedStep;
 
 /// What was found of a step.
@@ -47,8 +48,8 @@ const IS_REASON: u8 = 0;
 /// where a publisher comes back whose numbers go on. Where its numbers begin anew, so do features and their ids.
 ///
 /// # Errors
-/// Streams that cannot be opened, read or published; a variable that has no features; a rank that is lost; a stream that
-/// its publisher did not close.
+/// Streams that cannot be opened, read or published; a variable that has no features; a rank that is lost. A stream that
+/// ended before its publisher closed it.
 pub fn analyse(
     options: &AnalysisOptions,
     cohort: Cohort,
@@ -73,9 +74,9 @@ pub fn analyse_in_threads(
     let (own, user) = (over.clone(), options.clone());
     let asked = options.clone().with_interrupt(move || own.load(Ordering::Relaxed) || user.is_stopped());
     let stop = asked.clone();
-    let gathers = ChannelGather::of(ranks.max(1), options.patience, move || stop.is_stopped());
+    let gathers = ThreadGather::of(ranks.max(1), options.patience, move || stop.is_stopped());
     let first = Mutex::new(None);
-    let run = |rank: u32, gather: ChannelGather, told: Told<'_>| {
+    let run = |rank: u32, gather: ThreadGather, told: Told<'_>| {
         let run = || {
             let cohort = Cohort::of(rank, ranks.max(1))?;
             AnalysisRank::new(&asked, cohort, Box::new(gather), told).run()
@@ -182,7 +183,7 @@ impl<'o, 't> AnalysisRank<'o, 't> {
     }
 
     fn label(&mut self, step: &StepReader, grid: &Grid) -> Result<Part, String> {
-        let slab = Slab::of_rank(self.cohort.rank().0, self.cohort.size(), grid.extents()[0]);
+        let slab = PlaneRange::of_rank(self.cohort.rank().0, self.cohort.size(), grid.extents()[0]);
         if slab.planes == 0 {
             return Ok(self.labeller.label(step.step().0, grid, slab, &[]));
         }

@@ -1,10 +1,10 @@
 //! Where elements lie: how many, sums of their coordinates and of products of these, the box around them. All of it is
 //! integers, so that every order of adding gives the same.
 
-use crate::grid::LIMIT_DIMS;
+use crate::grid::LIMIT_DIMENSIONS;
 
 /// Pairs of dimensions, each once.
-const PAIRS: usize = LIMIT_DIMS * (LIMIT_DIMS + 1) / 2;
+const PAIRS: usize = LIMIT_DIMENSIONS * (LIMIT_DIMENSIONS + 1) / 2;
 
 /// The place of a pair of dimensions.
 fn pair(one: usize, other: usize) -> usize {
@@ -16,33 +16,33 @@ fn pair(one: usize, other: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spread {
     pub(crate) count: u64,
-    pub(crate) sums: [i128; LIMIT_DIMS],
+    pub(crate) sums: [i128; LIMIT_DIMENSIONS],
     pub(crate) products: [i128; PAIRS],
     /// The lowest coordinates.
-    pub(crate) low: [i64; LIMIT_DIMS],
+    pub(crate) low: [i64; LIMIT_DIMENSIONS],
     /// Behind the highest.
-    pub(crate) high: [i64; LIMIT_DIMS],
+    pub(crate) high: [i64; LIMIT_DIMENSIONS],
 }
 
 impl Spread {
     /// Of nothing.
     pub(crate) const NONE: Self = Self {
         count: 0,
-        sums: [0; LIMIT_DIMS],
+        sums: [0; LIMIT_DIMENSIONS],
         products: [0; PAIRS],
-        low: [i64::MAX; LIMIT_DIMS],
-        high: [i64::MIN; LIMIT_DIMS],
+        low: [i64::MAX; LIMIT_DIMENSIONS],
+        high: [i64::MIN; LIMIT_DIMENSIONS],
     };
 
     /// Of elements that lie side by side in dimension `along`, from that place on.
-    pub(crate) fn of_run(place: [i64; LIMIT_DIMS], along: usize, len: u32) -> Self {
+    pub(crate) fn of_run(place: [i64; LIMIT_DIMENSIONS], along: usize, len: u32) -> Self {
         let (count, start) = (i128::from(len), i128::from(place[along]));
         let end = start + count;
         let sum = count * (start + end - 1) / 2;
         let squares = |below: i128| (below - 1) * below * (2 * below - 1) / 6;
         let (mut sums, mut products) = (place.map(|at| i128::from(at) * count), [0; PAIRS]);
         sums[along] = sum;
-        for high in 0..LIMIT_DIMS {
+        for high in 0..LIMIT_DIMENSIONS {
             for low in 0..=high {
                 // Of two dimensions one at most is not the same for all of them.
                 let fixed = if low == along { high } else { low };
@@ -65,17 +65,17 @@ impl Spread {
     }
 
     /// The same, moved.
-    pub(crate) fn moved(&self, by: [i64; LIMIT_DIMS]) -> Self {
-        if by == [0; LIMIT_DIMS] {
+    pub(crate) fn moved(&self, by: [i64; LIMIT_DIMENSIONS]) -> Self {
+        if by == [0; LIMIT_DIMENSIONS] {
             return *self;
         }
         let (mut moved, count, wide) = (*self, i128::from(self.count), by.map(i128::from));
-        for dim in 0..LIMIT_DIMS {
+        for dim in 0..LIMIT_DIMENSIONS {
             moved.sums[dim] = self.sums[dim].wrapping_add(wide[dim].wrapping_mul(count));
             moved.low[dim] = self.low[dim].wrapping_add(by[dim]);
             moved.high[dim] = self.high[dim].wrapping_add(by[dim]);
         }
-        for high in 0..LIMIT_DIMS {
+        for high in 0..LIMIT_DIMENSIONS {
             for low in 0..=high {
                 let more = wide[high]
                     .wrapping_mul(self.sums[low])
@@ -112,11 +112,11 @@ mod tests {
     use proptest::prelude::*;
 
     /// The same one by one.
-    fn one_by_one(places: &[[i64; LIMIT_DIMS]]) -> Spread {
+    fn one_by_one(places: &[[i64; LIMIT_DIMENSIONS]]) -> Spread {
         let mut sum = Spread::NONE;
         for place in places {
             sum.count += 1;
-            for high in 0..LIMIT_DIMS {
+            for high in 0..LIMIT_DIMENSIONS {
                 sum.sums[high] += i128::from(place[high]);
                 (sum.low[high], sum.high[high]) =
                     (sum.low[high].min(place[high]), sum.high[high].max(place[high] + 1));
@@ -131,7 +131,7 @@ mod tests {
     proptest! {
         #[test]
         fn runs_are_what_their_elements_are(
-            place in prop::array::uniform4(-50i64..50), along in 0usize..LIMIT_DIMS, len in 1u32..20,
+            place in prop::array::uniform4(-50i64..50), along in 0usize..LIMIT_DIMENSIONS, len in 1u32..20,
             by in prop::array::uniform4(-9i64..9),
         ) {
             let places: Vec<_> = (0..i64::from(len))

@@ -11,8 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use crate::feature::Feature;
-use crate::merge::Merged;
+use crate::feature::{Feature, Merged};
 use crate::part::Part;
 use crate::statistics::{Column, Pairs, StepStatistics};
 

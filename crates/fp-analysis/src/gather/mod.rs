@@ -1,7 +1,7 @@
 //! How the parts of all ranks come to rank 0: within a process, or over a stream of their own.
 
-pub(crate) mod channel;
 pub(crate) mod stream;
+pub(crate) mod threads;
 
 use std::error::Error;
 use std::time::Duration;
@@ -36,9 +36,9 @@ pub(crate) enum Missing {
     TimedOut { rank: usize, waited: Duration },
     #[error("interrupted while rank {rank} of the analysis was awaited")]
     Interrupted { rank: usize },
-    #[error("the stream {stream:?} of the ranks' parts is over: {ending}")]
+    #[error("stream {stream:?}: the ranks' parts came over it, and it is over: {ending}")]
     Ended { stream: String, ending: String },
-    #[error("nothing came over the stream {stream:?} of the ranks' parts within {waited:?}")]
+    #[error("stream {stream:?}: of the ranks' parts nothing came within {waited:?}")]
     Nothing { stream: String, waited: Duration },
     #[error("rank {rank} of the analysis handed over no message")]
     Empty { rank: usize },

@@ -1,6 +1,6 @@
 //! Random fields, and how they are cut and analysed.
 
-use fp_analysis::{Column, Grid, Labeller, Merger, Part, Slab, Threshold, TrackedStep};
+use fp_analysis::{Column, Grid, Labeller, Merger, Part, PlaneRange, Threshold, TrackedStep};
 use proptest::prelude::*;
 
 use crate::oracle::Field;
@@ -29,7 +29,7 @@ pub(crate) fn field() -> impl Strategy<Value = Field> {
     )
 }
 
-/// An analysis in so many slabs.
+/// An analysis in so many ranges of planes.
 pub(crate) struct Analysis {
     threshold: Threshold,
     labellers: Vec<Labeller>,
@@ -47,14 +47,14 @@ impl Analysis {
         }
     }
 
-    /// Where slabs begin: so many planes for each rank but the last, which has what is left.
-    pub(crate) fn slabs(&self, planes: &[u64], extent: u64) -> Vec<Slab> {
+    /// Where ranges of planes begin: so many planes for each rank but the last, which has what is left.
+    pub(crate) fn slabs(&self, planes: &[u64], extent: u64) -> Vec<PlaneRange> {
         let mut first = 0;
         let one = |rank: usize| {
             let left = extent - first;
             let planes = if rank + 1 == self.labellers.len() { left } else { planes[rank].min(left) };
             first += planes;
-            Slab { first: first - planes, planes }
+            PlaneRange { first: first - planes, planes }
         };
         (0..self.labellers.len()).map(one).collect()
     }

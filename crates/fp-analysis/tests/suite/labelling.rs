@@ -1,6 +1,6 @@
 //! Features are those of a flood fill, whatever the cut, and to the bit.
 
-use fp_analysis::{Feature, Grid, Labeller, Merger, Neighbours, Part, PartError, Slab, Threshold};
+use fp_analysis::{Feature, Grid, Labeller, Merger, Neighbours, Part, PartError, PlaneRange, Threshold};
 use proptest::prelude::*;
 
 use crate::fields::{Analysis, field};
@@ -116,8 +116,8 @@ fn parts_of(extents: &[u64], cut: u64) -> (Grid, Vec<Part>) {
     let grid = Grid::new(extents, Neighbours::Faces, &[]).expect("a grid");
     let threshold: Threshold = "x > 0".parse().expect("a threshold");
     let plane = extents[1..].iter().product::<u64>() as usize;
-    let slabs = [Slab { first: 0, planes: cut }, Slab { first: cut, planes: extents[0] - cut }];
-    let part = |slab: Slab| {
+    let slabs = [PlaneRange { first: 0, planes: cut }, PlaneRange { first: cut, planes: extents[0] - cut }];
+    let part = |slab: PlaneRange| {
         Labeller::new(threshold.clone()).label(7, &grid, slab, &vec![1.0; slab.planes as usize * plane])
     };
     let parts = slabs.map(part).to_vec();
@@ -138,10 +138,10 @@ fn parts_that_do_not_go_together_are_refused() {
     let swapped = [parts[1].clone(), parts[0].clone()];
     assert_eq!(
         merger().merge(&grid, &swapped).expect_err("refused"),
-        PartError::Slab { rank: 0, first: 2, wanted: 0 }
+        PartError::Planes { rank: 0, first: 2, wanted: 0 }
     );
     let short = merger().merge(&grid, &parts[..1]).expect_err("refused");
-    assert_eq!(short, PartError::Slab { rank: 1, first: 2, wanted: 4 });
+    assert_eq!(short, PartError::Planes { rank: 1, first: 2, wanted: 4 });
     let (_, other) = parts_of(&[4, 4], 2);
     let mixed = merger().merge(&grid, &[parts[0].clone(), other[1].clone()]).expect_err("refused");
     assert!(matches!(mixed, PartError::Other { rank: 1, step: 7, .. }), "{mixed}");

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use fp_analysis::{
-    AnalysisError, AnalysisOptions, ChannelGather, Connectivity, Gather as _, PeriodicDim, StreamGather,
+    AnalysisError, AnalysisOptions, Connectivity, Gather as _, PeriodicDim, StreamGather, ThreadGather,
     analyse, analyse_in_threads,
 };
 use fp_core::rendezvous::Rendezvous;
@@ -66,7 +66,7 @@ fn publish(publisher: &mut Publisher, steps: std::ops::Range<u64>) {
     for step in steps {
         let mut writer = publisher.begin_step().expect("it begins");
         let field = moving::field(step);
-        // In two blocks, whose border is no slab's.
+        // In two blocks, whose border is no range of planes's.
         let (upper, lower) = field.elements.split_at(11 * 32 * 32);
         writer
             .put_copy(&variable, &Region::new([0, 0, 0], [11, 32, 32]).expect("a region"), upper)
@@ -88,8 +88,14 @@ fn content(step: &StepReader) -> Vec<(String, Vec<u8>)> {
     variables.map(bytes).collect()
 }
 
+/// A step's number, and all that it has.
+type Content = (u64, Vec<(String, Vec<u8>)>);
+
+/// A step's number, and the ids of its features or why there are none.
+type Told = (u64, Result<Vec<u64>, String>);
+
 /// What the stream of features has, in every step, for analyses by so many ranks.
-fn published(run: impl FnOnce(&AnalysisOptions) + Send) -> Vec<(u64, Vec<(String, Vec<u8>)>)> {
+fn published(run: impl FnOnce(&AnalysisOptions) + Send) -> Vec<Content> {
     let place = Place::new();
     let options = place.options(1);
     thread::scope(|scope| {
@@ -150,7 +156,7 @@ fn told(
     place: &Place,
     options: &AnalysisOptions,
     publish: impl FnOnce(&Place) + Send,
-) -> (Vec<(u64, Result<Vec<u64>, String>)>, Result<(), AnalysisError>) {
+) -> (Vec<Told>, Result<(), AnalysisError>) {
     thread::scope(|scope| {
         scope.spawn(|| publish(place));
         let mut told = Vec::new();
@@ -275,7 +281,7 @@ fn a_watch_tells_of_a_large_feature_that_is_born() {
 /// A rank that goes, and one that never hands anything over: an error on rank 0, in time.
 #[test]
 fn a_rank_that_is_missing_is_named() {
-    let mut ways = ChannelGather::of(2, Duration::from_millis(50), || false);
+    let mut ways = ThreadGather::of(2, Duration::from_millis(50), || false);
     let (mut other, mut lead) = (ways.pop().expect("rank 1"), ways.pop().expect("rank 0"));
     other.gather(vec![1]).expect("it is handed over");
     assert_eq!(lead.gather(vec![0]).expect("both are there"), Some(vec![vec![0], vec![1]]));

@@ -79,11 +79,10 @@ fn analysed(
 }
 
 fn failure(error: AnalysisError, rendezvous: &Rendezvous) -> Failure {
-    match error {
-        AnalysisError::Open(source) => Failure::Open { source, alive: alive(rendezvous) },
-        AnalysisError::Read(error) => Failure::Read(error),
-        other => Failure::Other(Box::new(other)),
+    if let AnalysisError::Open(source) = error {
+        return Failure::Open { source, alive: alive(rendezvous) };
     }
+    Failure::Other(Box::new(error))
 }
 
 /// What came of it so far.

@@ -1,5 +1,6 @@
 //! `flexpath features`, and an ordinary `flexpath watch` on what it publishes.
 
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::thread;
 
@@ -125,5 +126,84 @@ fn what_cannot_be_is_said() {
     let absent = Run::of(&live, &["features", "nothing", "--of", "x > 1", "--timeout", "0.2"]).finish();
     assert_eq!(absent.code, Some(1), "{}", absent.stderr);
     assert!(absent.stderr.contains("These streams are being published: rows"), "{}", absent.stderr);
+    live.stop();
+}
+
+/// A publisher that is killed after its second step, and another one that comes: what is told of the step of the latter.
+fn told_after_restart(first: Option<u64>) -> Value {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (place, file) = (folder.path(), folder.path().join("lines.fpsr"));
+    let file = file.to_str().expect("a name");
+    thread::scope(|scope| {
+        scope.spawn(|| publish(place, 40));
+        let recorded = Run::at(place, &["record", "lines", "--out", file]).finish();
+        assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    });
+    let mut features = Run::at(
+        place,
+        &["features", "lines", "--of", "height > 1", "--await", "60", "--json", "--ranks", "2"],
+    );
+    let mut replay = Run::at(place, &["replay", file, "--speed", "2"]);
+    let out = features.child.stdout.take().expect("its output is read here");
+    let mut lines = BufReader::new(out).lines().map(|line| line.expect("text"));
+    let mut next = || serde_json::from_str::<Value>(&lines.next().expect("a line")).expect("JSON");
+    while next()["step"] != 41 {}
+    replay.child.kill().expect("it runs");
+    let _ = replay.child.wait().expect("it can be waited for");
+    let mut options = PublisherOptions::default()
+        .with_rendezvous(Rendezvous::at(place).expect("a rendezvous"))
+        .with_min_subscribers(1);
+    options.first_step = first;
+    let mut publisher = Publisher::open("lines", options).expect("it opens");
+    let variable = Variable::global::<f32>("height", &[1, 8]).expect("a name");
+    let mut writer = publisher.begin_step().expect("it begins");
+    let row = vec![5.0f32, 5.0, 0.0, 0.0, 5.0, 5.0, 5.0, 5.0];
+    writer.put(&variable, &Region::new([0, 0], [1, 8]).expect("a region"), row).expect("put");
+    writer.end().expect("it ends");
+    publisher.close().expect("it closes");
+    let mut told = next();
+    // A third step may have come before the kill.
+    if told["step"] == 42 {
+        told = next();
+    }
+    let features = features.finish();
+    assert_eq!(features.code, Some(0), "{}", features.stderr);
+    told
+}
+
+/// Where a publisher comes back and its numbers go on, so do ids.
+#[test]
+fn ids_go_on_where_numbers_do() {
+    let told = told_after_restart(Some(50));
+    let ids: Vec<u64> =
+        told["features"].as_array().expect("some").iter().filter_map(|of| of["id"].as_u64()).collect();
+    assert_eq!((told["step"].as_u64(), ids), (Some(50), vec![1, 2]));
+    assert_eq!(told["events"], serde_json::json!([]));
+}
+
+/// Where its numbers begin anew, so do ids.
+#[test]
+fn ids_begin_anew_where_numbers_do() {
+    let told = told_after_restart(None);
+    let births = serde_json::json!([{ "event": "birth", "id": 1 }, { "event": "birth", "id": 2 }]);
+    assert_eq!((told["step"].as_u64(), &told["events"]), (Some(0), &births));
+    assert_eq!(told["features"][0]["age"].as_u64(), Some(0));
+}
+
+/// A rank that is killed ends the others with an error.
+#[test]
+fn a_killed_rank_ends_the_others() {
+    let live = Live::start("rows");
+    let rank = |rank| {
+        Run::of(&live, &["features", "rows", "--of", "temperature > 1", "--ranks", "2", "--rank", rank])
+    };
+    let (mut lead, mut other) = (rank("0"), rank("1"));
+    // It tells of the first step once all ranks have handed over their parts.
+    lead.first_line();
+    other.child.kill().expect("it runs");
+    let _ = other.child.wait().expect("it can be waited for");
+    let lead = lead.finish();
+    assert_eq!(lead.code, Some(1), "{}", lead.stderr);
+    assert!(lead.stderr.contains("rank 1"), "{}", lead.stderr);
     live.stop();
 }

@@ -2,8 +2,8 @@
 
 use super::{ExactSquares, ExactSum, variance};
 
-/// How many numbers there are, their sum and the sum of their squares, both without rounding. So the mean and the variance
-/// are the same to the bit for every order of the numbers, and every way to cut them among ranks.
+/// How many numbers there are, their sum and the sum of their squares, both without rounding. So mean and variance are the
+/// same to the bit for every order of the numbers, and every way to cut them.
 ///
 /// ```
 /// use fp_transform::ExactMoments;

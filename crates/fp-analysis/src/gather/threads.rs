@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{Gather, GatherFailure, Missing, NOTICE};
 
 /// Brings together what threads of one process have.
-pub struct ChannelGather {
+pub struct ThreadGather {
     way: Way,
     patience: Duration,
     is_interrupted: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -21,13 +21,13 @@ enum Way {
     Out(Sender<Vec<u8>>),
 }
 
-impl fmt::Debug for ChannelGather {
+impl fmt::Debug for ThreadGather {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChannelGather").finish_non_exhaustive()
+        f.debug_struct("ThreadGather").finish_non_exhaustive()
     }
 }
 
-impl ChannelGather {
+impl ThreadGather {
     /// One for each rank, by rank. `patience` is the longest that one is awaited, and `is_interrupted` is asked meanwhile.
     pub fn of(
         ranks: u32,
@@ -58,7 +58,7 @@ impl ChannelGather {
     }
 }
 
-impl Gather for ChannelGather {
+impl Gather for ThreadGather {
     fn gather(&mut self, message: Vec<u8>) -> Result<Option<Vec<Vec<u8>>>, GatherFailure> {
         match &self.way {
             Way::Out(out) => {
