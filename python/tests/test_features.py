@@ -62,14 +62,15 @@ class Reference:
     def take(self, values):
         labels, count = ndimage.label(values > THRESHOLD)
         # By first elements, in row-major order.
-        _, first = numpy.unique(labels, return_index=True)
-        order = numpy.argsort(first[labels.flat[first] > 0]) + 1
+        _, first = numpy.unique(labels[labels > 0], return_index=True)
+        order = numpy.argsort(first) + 1
         place = numpy.zeros(count + 1, dtype=int)
         place[order] = numpy.arange(1, count + 1)
         labels = place[labels]
         ids, events = self.follow(labels, count)
         self.labels, self.ids = labels, ids
-        return [self.feature(values, labels, at, of) for at, of in enumerate(ids, 1)], events
+        windows = ndimage.find_objects(labels)
+        return [self.feature(values, labels, at, of, windows[at - 1]) for at, of in enumerate(ids, 1)], events
 
     def follow(self, labels, count):
         shared = Counter()
@@ -94,8 +95,8 @@ class Reference:
                 events.append(("merge", of[0][1], gone) if of else ("death", gone, None))
         return [ids[now] for now in range(count)], events
 
-    def feature(self, values, labels, label, of):
-        places = numpy.argwhere(labels == label)
+    def feature(self, values, labels, label, of, window):
+        places = numpy.argwhere(labels[window] == label) + [part.start for part in window]
         inside = values[tuple(places.T)]
         volume = len(places)
         return {
