@@ -13,6 +13,9 @@ pub mod derived {}
 #[doc = include_str!("../docs/environment.md")]
 pub mod environment {}
 
+#[doc = include_str!("../docs/features.md")]
+pub mod features {}
+
 #[doc = include_str!("../docs/glossary.md")]
 pub mod glossary {}
 

@@ -3,6 +3,7 @@
 mod action;
 mod check;
 mod crossing;
+mod features;
 mod per_host;
 mod request;
 mod stage;
@@ -22,6 +23,7 @@ use crate::credentials::CredentialOptions;
 pub(crate) use action::Action;
 pub(crate) use check::{Asked, CheckOptions};
 pub(crate) use crossing::{ForwardOptions, GateOptions};
+pub(crate) use features::FeaturesOptions;
 pub(crate) use per_host::StagingRanks;
 pub(crate) use request::{Assignment, RequestOptions};
 pub(crate) use stage::StageOptions;
@@ -72,6 +74,11 @@ pub(crate) enum Command {
     /// The publisher measures and judges, and nothing comes here of other steps. It never waits for this command, unless
     /// --every-step is said; but one that waits for its first subscriber takes it for that.
     Watch(WatchOptions),
+    /// Finds connected regions of a field, follows them in time, and publishes what it knows of them
+    ///
+    /// A region is of elements that compare so with a number. The publisher waits for this command where it must; see
+    /// --lossy.
+    Features(FeaturesOptions),
     /// Asks a running simulation for values of the parameters that it declared
     ///
     /// All its ranks see it at the same step. The publisher never waits for this command; but one that waits for its first

@@ -15,6 +15,7 @@ mod doctor;
 mod element;
 mod entries;
 mod failure;
+mod features;
 mod fields;
 mod forward;
 mod gate;
@@ -126,6 +127,7 @@ fn run(program: &Program, arguments: &Arguments) -> Result<(), Failure> {
         Command::Check(options) => check::run(rendezvous, options),
         Command::Tail(options) => tail::run(rendezvous, options),
         Command::Watch(options) => watch::run(rendezvous, options),
+        Command::Features(options) => features::run(rendezvous, options),
         Command::Request(options) => request::run(rendezvous, options),
         Command::Record(options) => record::run(rendezvous, options),
         Command::Replay(options) => replay::run(rendezvous, options),

@@ -58,6 +58,7 @@ pub use derivation::{
     ParseDerivationError, ParseFault, Partial, PartialError,
 };
 pub use error::{CallError, DeriveError};
+pub use exact::moments::ExactMoments;
 pub use expression::{
     Expression, ExpressionError, ExpressionFault, Function, MAX_EXPRESSION_BYTES, MAX_EXPRESSION_DEPTH,
 };

@@ -8,6 +8,7 @@ mod check;
 mod cli;
 mod credentials;
 mod doctor;
+mod features;
 mod forgetful;
 mod forwarding;
 mod forwarding_bytes;

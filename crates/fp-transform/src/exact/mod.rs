@@ -8,6 +8,7 @@
 //! Compensated sums are accurate and still differ from cut to cut, and xsum's accumulators cannot be merged or sent.
 //! Adding costs about ten times plain addition (`docs/decisions/0031-exact-means-the-same-bits-for-every-cut.md`).
 
+pub(crate) mod moments;
 mod result;
 
 pub(crate) use result::{Rounded, covariance, variance};
