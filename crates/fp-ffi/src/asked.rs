@@ -50,8 +50,12 @@ impl Asked {
             AttributeValue::Bool(truth) => (AttributeCode::Bool, f64::from(truth), truth.into()),
             AttributeValue::Integer(number) => (AttributeCode::Integer, number as f64, number),
             AttributeValue::Real(number) => (AttributeCode::Real, number.0, 0),
-            // A parameter takes no other values.
-            _ => (AttributeCode::Text, 0.0, 0),
+            // A parameter takes no other values than texts besides.
+            #[rustfmt::skip]
+            AttributeValue::Text(_) | AttributeValue::Unsigned(_) | AttributeValue::Bytes(_)
+            | AttributeValue::Integers(_) | AttributeValue::Reals(_) | AttributeValue::Texts(_) => {
+                (AttributeCode::Text, 0.0, 0)
+            },
         };
         RequestStruct {
             parameter: self.parameter.as_ptr(),
