@@ -1021,7 +1021,7 @@ typedef struct flexpath_request {
    */
   const char *text;
   /*
-   the value of a number. Truth values are 0 and 1; 1 stands for a parameter without a value; a text has 0
+   the value of a number. Truth values are 0 and 1, and a parameter without a value has 1
    */
   double number;
   /*
@@ -2008,8 +2008,8 @@ flexpath_status flexpath_schema_record_of(const struct flexpath_schema *schema,
 
 /*
  Lets subscribers ask the simulation for values of a parameter. `kind` is one of `flexpath_parameter_kind`. `least` and
- `greatest` count for real and integer alone, ends included. What was asked for is seen by all ranks at the same step
- (`flexpath_publisher_request_at`). Rank 0's parameters count. Any thread.
+ `greatest` count for real and integer alone, ends included. All ranks see at the same step what was asked for, by
+ `flexpath_publisher_request_at`. Rank 0's parameters count. Any thread.
  */
 flexpath_status flexpath_options_add_parameter(struct flexpath_options *options,
                                                const char *name,
@@ -2032,16 +2032,16 @@ flexpath_status flexpath_publisher_request_at(struct flexpath_publisher *publish
                                               struct flexpath_request *request);
 
 /*
- Writes 1 to `asked` if the step that is open has a request for that parameter, whatever the value: for those without
- one, such as `stop`. Any thread.
+ Writes 1 to `asked` if the step that is open has a request for that parameter, whatever the value. It is for those
+ without one, such as `stop`. Any thread.
  */
 flexpath_status flexpath_publisher_is_asked(struct flexpath_publisher *publisher,
                                             const char *parameter,
                                             int32_t *asked);
 
 /*
- Does not take the request at `index`, from 0, of the step that is open. Who asked is told `reason`. Other ranks may take
- it all the same: those of one simulation are to decline the same. Any thread.
+ Does not take the request at `index`, from 0, of the step that is open. Who asked is told `reason`. The ranks of one
+ simulation are to decline the same. Any thread.
  */
 flexpath_status flexpath_publisher_decline(struct flexpath_publisher *publisher,
                                            uint64_t index,
@@ -2049,12 +2049,12 @@ flexpath_status flexpath_publisher_decline(struct flexpath_publisher *publisher,
 
 /*
  Asks the simulation for a value of a parameter, and waits at most `timeout_ms` milliseconds for the answer. All its ranks
- see it at the same step; the answer comes when all have left that one, whose number is written to `step` unless that is
- null. `kind` is one of `flexpath_attribute_kind`: `value` points to an element of that type, and of a text to its
- characters. 0 is for a parameter without a value, such as `checkpoint` or `resume`; `value` may be null then. `urgent` 1
- has the ranks wait for one another, so that they see it at the next step that none has begun. Only rank 0 of a cohort
- asks, and only under a policy that may drop steps: it reads none while it waits. `FLEXPATH_STATUS_NOT_TAKEN`: the
- simulation does not take it, and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
+ see it at the same step. The answer comes when all have left that one. Its number is written to `step` unless that is
+ null. `kind` is one of `flexpath_attribute_kind`. `value` points to an element of that type, and of a text to its
+ characters. A `kind` of 0 is for a parameter without a value, such as `checkpoint` or `resume`. `urgent` 1 has the ranks
+ wait for one another: they see it at the next step that none has begun. Only rank 0 of a cohort asks, and only under a
+ policy that may drop steps. It reads none while it waits. `FLEXPATH_STATUS_NOT_TAKEN`: the simulation does not take it,
+ and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
  */
 flexpath_status flexpath_subscriber_request(struct flexpath_subscriber *subscriber,
                                             const char *parameter,

@@ -446,8 +446,8 @@ def publish(
     `min_subscribers`: wait for so many subscriptions. `limit_bytes`: of live steps on this rank (1 GiB).
     `parameters`: what subscribers may ask for (`StepWriter.requests`), such as `{"conductivity": (0.0, 10.0), "level":
     (0, 9), "melts": bool, "title": str, "stop": None}`. `pause`: for how long they may pause the program; not said, not
-    at all. `reserve_steps`: the last steps, which are kept for newcomers. `limit_wait`: the longest that a subscriber may hold
-    the program up. Times are in seconds. docs/python.md has all options.
+    at all. `reserve_steps`: the last steps, which are kept for newcomers. `limit_wait`: the longest that a subscriber
+    may hold the program up. Times are in seconds. docs/python.md has all options.
 
     >>> import flexpath
     >>> with flexpath.publish("doc-publish") as out:

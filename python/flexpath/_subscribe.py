@@ -177,8 +177,9 @@ class Subscriber(Handle):
     def request(self, parameter: str, value: Any = True, *, timeout: float = 10.0, now: bool = False) -> int:
         """Ask the simulation for a value of a parameter. Gives the step at which all its ranks saw it.
 
-        `now`: at the next step that no rank has begun; for that they wait for one another. Only rank 0 of a cohort asks,
-        and only under a policy that may drop steps: it reads none while it waits. `flexpath.request` needs no subscriber.
+        `now`: at the next step that no rank has begun; for that they wait for one another. Only rank 0 of a cohort
+        asks, and only under a policy that may drop steps: it reads none while it waits. `flexpath.request` needs no
+        subscriber.
         `NotTaken`: the simulation does not take it. `TimedOut`: there was no answer, and it may still take it.
         """
         self._user = threading.get_ident()

@@ -1,10 +1,11 @@
-//! A simulation of four ranks that is asked for values while who asks is killed, ranks are stopped for a while, and one
-//! is killed in the end: what one rank sees all see, at the same step.
+//! A simulation of four ranks is asked for values. Who asks is killed meanwhile, ranks are stopped for a while, and one is
+//! killed in the end. What one rank sees all see, at the same step.
 
 use crate::cast::{Actor, PATIENCE, Stage, number, publisher_options, subscriber_options, tell};
 use crate::grid::Dice;
 use flexpath::{
-    BeginError, ParameterKind, Publisher, QueuePolicy, Real, RequestError, Subscriber, TransportKind,
+    BeginError, ParameterKind, Publisher, QueuePolicy, Real, RequestError, SteeringRefusal, Subscriber,
+    TransportKind,
 };
 
 const STREAM: &str = "steered";
@@ -62,6 +63,7 @@ pub(crate) fn ask() {
             Ok(step) => tell(format!("told {step} {value}")),
             Err(RequestError::Declined { step, .. }) => tell(format!("told {step} {value}")),
             Err(RequestError::Over { .. } | RequestError::Misuse { .. }) => return tell("over"),
+            Err(RequestError::Refused { refusal: SteeringRefusal::Closing, .. }) => return tell("over"),
             Err(other) => panic!("{value}: {other}"),
         }
     }

@@ -41,6 +41,7 @@ const AMONG_US: &[&str] = &[
     "SharedBytes",
     "SideDecision",
     "SteeringOutcome",
+    "SteeringRequest",
     "SubscriptionSpec",
     "TlsIdentity",
 ];

@@ -17,7 +17,7 @@ pub struct RequestStruct {
     pub by: *const c_char,
     /// the value of a text; empty of all others
     pub text: *const c_char,
-    /// the value of a number. Truth values are 0 and 1; 1 stands for a parameter without a value; a text has 0
+    /// the value of a number. Truth values are 0 and 1, and a parameter without a value has 1
     pub number: f64,
     /// the value of a whole number, and of a truth value
     pub integer: i64,

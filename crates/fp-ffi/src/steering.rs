@@ -32,7 +32,7 @@ fn parameter_kind(code: i32, least: f64, greatest: f64) -> Result<ParameterKind,
             Err(Failure::misuse(format!("no number lies between {least} and {greatest}")))
         }
         1 => Ok(ParameterKind::Real { least: Real(least), greatest: Real(greatest) }),
-        // What is no whole number is cut inwards, and what is none of 64 bits to the least or greatest of these.
+        // A bound that is no whole number is cut inwards. One beyond 64 bits is the last of these.
         2 => Ok(ParameterKind::Integer { least: least.ceil() as i64, greatest: greatest.floor() as i64 }),
         3 => Ok(ParameterKind::Bool),
         4 => Ok(ParameterKind::Text),
@@ -44,8 +44,8 @@ fn parameter_kind(code: i32, least: f64, greatest: f64) -> Result<ParameterKind,
 }
 
 /// Lets subscribers ask the simulation for values of a parameter. `kind` is one of `flexpath_parameter_kind`. `least` and
-/// `greatest` count for real and integer alone, ends included. What was asked for is seen by all ranks at the same step
-/// (`flexpath_publisher_request_at`). Rank 0's parameters count. Any thread.
+/// `greatest` count for real and integer alone, ends included. All ranks see at the same step what was asked for, by
+/// `flexpath_publisher_request_at`. Rank 0's parameters count. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_options_add_parameter(
     options: *mut OptionsHandle,
@@ -82,8 +82,8 @@ pub extern "C" fn flexpath_publisher_request_at(
     guard(|| with_requests(publisher, |_, asked| give(request, Asked::at(asked, index)?.for_c(), "request")))
 }
 
-/// Writes 1 to `asked` if the step that is open has a request for that parameter, whatever the value: for those without
-/// one, such as `stop`. Any thread.
+/// Writes 1 to `asked` if the step that is open has a request for that parameter, whatever the value. It is for those
+/// without one, such as `stop`. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_is_asked(
     publisher: *mut PublisherHandle,
@@ -96,8 +96,8 @@ pub extern "C" fn flexpath_publisher_is_asked(
     })
 }
 
-/// Does not take the request at `index`, from 0, of the step that is open. Who asked is told `reason`. Other ranks may take
-/// it all the same: those of one simulation are to decline the same. Any thread.
+/// Does not take the request at `index`, from 0, of the step that is open. Who asked is told `reason`. The ranks of one
+/// simulation are to decline the same. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_publisher_decline(
     publisher: *mut PublisherHandle,
@@ -132,12 +132,12 @@ fn value_of(kind: i32, value: *const c_void) -> Result<AttributeValue, Failure> 
 }
 
 /// Asks the simulation for a value of a parameter, and waits at most `timeout_ms` milliseconds for the answer. All its ranks
-/// see it at the same step; the answer comes when all have left that one, whose number is written to `step` unless that is
-/// null. `kind` is one of `flexpath_attribute_kind`: `value` points to an element of that type, and of a text to its
-/// characters. 0 is for a parameter without a value, such as `checkpoint` or `resume`; `value` may be null then. `urgent` 1
-/// has the ranks wait for one another, so that they see it at the next step that none has begun. Only rank 0 of a cohort
-/// asks, and only under a policy that may drop steps: it reads none while it waits. `FLEXPATH_STATUS_NOT_TAKEN`: the
-/// simulation does not take it, and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
+/// see it at the same step. The answer comes when all have left that one. Its number is written to `step` unless that is
+/// null. `kind` is one of `flexpath_attribute_kind`. `value` points to an element of that type, and of a text to its
+/// characters. A `kind` of 0 is for a parameter without a value, such as `checkpoint` or `resume`. `urgent` 1 has the ranks
+/// wait for one another: they see it at the next step that none has begun. Only rank 0 of a cohort asks, and only under a
+/// policy that may drop steps. It reads none while it waits. `FLEXPATH_STATUS_NOT_TAKEN`: the simulation does not take it,
+/// and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_request(
     subscriber: *mut SubscriberHandle,

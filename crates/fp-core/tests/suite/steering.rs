@@ -238,8 +238,7 @@ fn a_simulation_is_paused_goes_on_and_stops() {
                 };
                 told.push((step.expect("applied").0, value));
                 subscriber.request("pause", 20.0, PATIENCE).expect("paused");
-                std::thread::sleep(paused);
-                let unanswered = subscriber.request(CONDUCTIVITY, 50.0, Duration::from_millis(1));
+                let unanswered = subscriber.request(CONDUCTIVITY, 50.0, paused);
                 assert!(matches!(unanswered, Err(RequestError::NoAnswer { .. })), "{unanswered:?}");
                 subscriber.request("resume", true, PATIENCE).expect("it goes on");
                 // What nobody waited for is seen all the same, before what is asked for next.

@@ -3,7 +3,8 @@
 use crate::support::{LIBRARY_AND_MODULE, Mpi, example, of_repository, place, printed, start};
 use fp_core::{NextStep, QueuePolicy, Rendezvous, Subscriber, SubscriberOptions};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 fn text(path: &str) -> String {
     std::fs::read_to_string(of_repository(path)).expect("the file is there")
@@ -52,14 +53,17 @@ fn fields_of_solver(
     let mut reader = Subscriber::open("heat3d", options).expect("attached");
     let mut fields = Vec::new();
     let asked = std::thread::scope(|scope| {
-        let asking = scope.spawn(move || ask(&rendezvous));
+        let (is_done, done) = channel();
+        let asking = scope.spawn(move || {
+            let asked = ask(&rendezvous);
+            is_done.send(()).expect("somebody listens");
+            asked
+        });
+        let mut goes_on = false;
         while let NextStep::Step(step) = reader.next_step(Duration::from_secs(60)).expect("a step") {
             fields.push(step.get::<f64>("temperature", "[...]").expect("the field"));
             // The solver waits for its reader, so that it is not over before somebody has asked.
-            let moment = Instant::now() + Duration::from_millis(50);
-            while !asking.is_finished() && Instant::now() < moment {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            goes_on = goes_on || done.recv_timeout(Duration::from_millis(50)).is_ok();
         }
         asking.join().expect("no panic")
     });
