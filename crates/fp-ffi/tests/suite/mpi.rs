@@ -1,7 +1,10 @@
 //! C and Fortran programs under `mpirun`: cohorts from communicators, over a staged installation.
 
-use crate::support::{LIBRARY, Mpi, place, printed};
+use crate::support::{LIBRARY, LIBRARY_AND_MODULE, Mpi, TestProcess, place, printed};
+use fp_core::{NextStep, QueuePolicy, Rendezvous, Subscriber, SubscriberOptions};
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 fn streams(mpi: &Mpi, publishers: u32, subscribers: u32) {
     let (program, place) = (mpi.compile(&LIBRARY, &["tests/mpi/stream.c"]), place());
@@ -68,4 +71,78 @@ fn the_library_itself_links_no_mpi() {
     let undefined = printed(output);
     assert!(undefined.lines().any(|line| line.contains("malloc")), "{undefined}");
     assert!(undefined.lines().all(|line| !line.to_lowercase().contains("mpi_")), "{undefined}");
+}
+
+/// The two codes of the examples, which need each other's field in every step.
+struct Coupled {
+    mpi: Mpi,
+    in_c: PathBuf,
+    in_fortran: PathBuf,
+}
+
+impl Coupled {
+    fn new() -> Option<Self> {
+        let mpi = Mpi::chosen()?;
+        let in_c = mpi.compile(&LIBRARY, &["../../examples/c/coupled.c"]);
+        let sources =
+            ["installed/share/flexpath/fortran/flexpath_mpi.f90", "../../examples/fortran/coupled.f90"];
+        let in_fortran = mpi.compile(&LIBRARY_AND_MODULE, &sources);
+        Some(Self { mpi, in_c, in_fortran })
+    }
+
+    fn air(&self, ranks: u32, program: &Path, steps: &str, place: &Path) -> TestProcess {
+        self.mpi.start(ranks, program, &["air", "sea", steps], place)
+    }
+}
+
+#[test]
+fn two_codes_take_each_others_steps() {
+    let Some(coupled) = Coupled::new() else { return };
+    let Coupled { in_c, in_fortran, .. } = &coupled;
+    for (air, sea) in [(in_c, in_c), (in_c, in_fortran), (in_fortran, in_fortran)] {
+        let place = place();
+        let air = coupled.air(2, air, "100", place.path());
+        let sea = coupled.mpi.start(3, sea, &["sea", "air", "100"], place.path());
+        assert_eq!(air.printed().trim(), "air: 100 steps with sea, as calculated");
+        assert_eq!(sea.printed().trim(), "sea: 100 steps with air, as calculated");
+    }
+}
+
+/// Who is slow holds up the other, and nothing else happens.
+#[test]
+fn a_code_waits_for_a_slow_partner() {
+    let Some(coupled) = Coupled::new() else { return };
+    let place = place();
+    let air = coupled.air(1, &coupled.in_fortran, "50", place.path());
+    let sea = coupled.mpi.start(2, &coupled.in_c, &["sea", "air", "50", "20"], place.path());
+    assert_eq!(air.printed().trim(), "air: 50 steps with sea, as calculated");
+    assert_eq!(sea.printed().trim(), "sea: 50 steps with air, as calculated");
+}
+
+/// Each step waits for the partner's; a partner that dies ends it, with words.
+#[test]
+fn a_code_whose_partner_dies_ends_with_words() {
+    let Some(coupled) = Coupled::new() else { return };
+    for survivor in [&coupled.in_c, &coupled.in_fortran] {
+        let (place, steps) = (place(), "1000000000");
+        let air = coupled.air(2, survivor, steps, place.path());
+        let mut sea = coupled.mpi.start(2, &coupled.in_c, &["sea", "air", steps], place.path());
+        let options = SubscriberOptions::default()
+            .with_rendezvous(Rendezvous::at(place.path()).expect("a place"))
+            .with_policy(QueuePolicy::LatestOnly);
+        let mut onlooker = Subscriber::open("air", options).expect("attached");
+        let mut step = || match onlooker.next_step(Duration::from_secs(60)).expect("a step") {
+            NextStep::Step(step) => step.step().0,
+            other => panic!("{other:?}"),
+        };
+        let (first, mut last) = (step(), 0);
+        while last < first + 20 {
+            last = step();
+        }
+        // The launcher takes its ranks with it.
+        sea.signal("-TERM");
+        let ended = air.output();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert!(!ended.status.success() && said.contains("air: no step"), "{said}");
+    }
 }
