@@ -1,6 +1,7 @@
 //! `flexpath request`: asks a running simulation for values of its parameters.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{Interrupt as Asked, QueuePolicy, SubscriberOptions};
@@ -10,16 +11,20 @@ use crate::describe::open;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 
+/// Options of one who asks. It takes no step, so nothing is kept for it, and nobody waits for it.
+pub(crate) fn asker(interrupt: &Interrupt, timeout: Duration) -> SubscriberOptions {
+    SubscriberOptions::default()
+        .with_open_timeout(timeout)
+        .with_variables(Vec::<String>::new())
+        .with_policy(QueuePolicy::DropOldest)
+        .with_interrupt(Asked::new(interrupt.asked()))
+}
+
 /// Asks for one after another, and says what became of each.
 pub(crate) fn run(rendezvous: Rendezvous, options: &RequestOptions) -> Result<(), Failure> {
     let credentials = options.credentials.read()?;
     let interrupt = Interrupt::watch()?;
-    // It takes no step, so nothing is kept for it, and nobody waits for it.
-    let asked = SubscriberOptions::default()
-        .with_open_timeout(options.timeout)
-        .with_variables(Vec::<String>::new())
-        .with_policy(QueuePolicy::DropOldest)
-        .with_interrupt(Asked::new(interrupt.asked()));
+    let asked = asker(&interrupt, options.timeout);
     let mut subscriber = open(&options.stream, asked, &credentials, rendezvous)?;
     let mut outcome = Ok(());
     for assignment in &options.assignments {

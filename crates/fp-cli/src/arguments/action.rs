@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::request::{Assignment, ParseAssignmentError};
 use super::target::{ParseTargetError, Target};
 
 /// What is done with a step.
@@ -16,13 +17,18 @@ pub(crate) enum Action {
     Write(PathBuf),
     /// The command of that name is started.
     Run(String),
+    /// The simulation is asked for a value of a parameter.
+    Request(Assignment),
 }
 
 /// Why a text is no action.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ParseActionError {
     /// There is no such word.
-    #[error("there is no action {word:?}: say notify, deliver VARIABLE[slice], write DIR, or run NAME")]
+    #[error(
+        "there is no action {word:?}: say notify, deliver VARIABLE[slice], write DIR, run NAME, or \
+             request PARAMETER[=VALUE]"
+    )]
     Word {
         /// The word.
         word: String,
@@ -38,6 +44,9 @@ pub(crate) enum ParseActionError {
     /// It names no elements of a variable.
     #[error(transparent)]
     Target(#[from] ParseTargetError),
+    /// It asks for nothing.
+    #[error(transparent)]
+    Request(#[from] ParseAssignmentError),
 }
 
 impl FromStr for Action {
@@ -56,6 +65,7 @@ impl FromStr for Action {
             "deliver" => Ok(Self::Deliver(some("deliver", "a variable, as in deliver T[0:4]")?.parse()?)),
             "write" => Ok(Self::Write(some("write", "a folder, as in write hits")?.into())),
             "run" => Ok(Self::Run(some("run", "a name of the --commands file, as in run alarm")?.to_owned())),
+            "request" => Ok(Self::Request(some("request", "a parameter, as in request dt=1e-4")?.parse()?)),
             word => Err(ParseActionError::Word { word: word.to_owned() }),
         }
     }
@@ -71,6 +81,7 @@ mod tests {
         assert_eq!(read(" notify ").ok(), Some(Action::Notify));
         assert_eq!(read("write some folder").ok(), Some(Action::Write("some folder".into())));
         assert_eq!(read("run alarm").ok(), Some(Action::Run("alarm".to_owned())));
+        assert!(matches!(read("request dt = 1e-4"), Ok(Action::Request(asked)) if asked.parameter == "dt"));
         assert!(matches!(read("deliver T[0:4, :]"), Ok(Action::Deliver(target)) if target.variable == "T"));
         for (text, said) in [
             ("shout", "there is no action \"shout\""),
@@ -78,6 +89,8 @@ mod tests {
             ("write", "write takes a folder"),
             ("run ", "run takes a name"),
             ("deliver", "deliver takes a variable"),
+            ("request", "request takes a parameter"),
+            ("request =2", "a request is written"),
         ] {
             let error = read(text).expect_err(text).to_string();
             assert!(error.starts_with(said), "{error}");

@@ -4,6 +4,7 @@
 
 mod commands;
 mod line;
+mod requests;
 
 use std::io::Write;
 use std::path::Path;
@@ -16,13 +17,16 @@ use fp_core::{
 };
 use fp_spool::Spool;
 
-use crate::arguments::{Action, WatchOptions};
+use crate::arguments::{Action, Assignment, WatchOptions};
+use crate::credentials::Credentials;
 use crate::describe::open;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use crate::recorded_step;
+use crate::request;
 use crate::tail::{Showing, show_values};
 use commands::{Commands, Started};
+use requests::Requests;
 
 /// Follows a stream.
 pub(crate) fn run(rendezvous: Rendezvous, options: &WatchOptions) -> Result<(), Failure> {
@@ -30,11 +34,14 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &WatchOptions) -> Result<(), 
     let credentials = options.credentials.read()?;
     let interrupt = Interrupt::watch()?;
     let subscription = watch.subscription().with_interrupt(Asked::new(interrupt.asked()));
-    let outcome = open(&options.stream, subscription, &credentials, rendezvous).and_then(|mut subscriber| {
+    let opened = watch.open_asker(&credentials, &rendezvous, &interrupt);
+    let opened = opened.and_then(|()| open(&options.stream, subscription, &credentials, rendezvous));
+    let outcome = opened.and_then(|mut subscriber| {
         watch.follow(&mut subscriber, &interrupt)?;
         Ok(subscriber.close()?)
     });
     watch.commands.finish();
+    watch.requests.iter_mut().for_each(Requests::finish);
     watch.tell_passed_over();
     if interrupt.is_requested() {
         return Ok(interrupt.finish()?);
@@ -47,6 +54,8 @@ struct Watch<'o> {
     options: &'o WatchOptions,
     actions: Vec<Action>,
     commands: Commands,
+    /// Where some action asks for something.
+    requests: Option<Requests>,
     acted: Option<Instant>,
     /// Steps that came too soon after another one.
     passed_over: u64,
@@ -64,12 +73,12 @@ impl<'o> Watch<'o> {
                 Action::Run(name) => names.push(name.as_str()),
                 Action::Write(folder) => std::fs::create_dir_all(folder)
                     .map_err(|error| Failure::Usage(format!("write {}: {error}", folder.display())))?,
-                Action::Notify | Action::Deliver(_) => {}
+                Action::Notify | Action::Deliver(_) | Action::Request(_) => {}
             }
         }
         let read = Commands::read(options.commands.as_deref(), &names);
         let commands = read.map_err(|error| Failure::Usage(error.to_string()))?;
-        Ok(Self { options, actions, commands, acted: None, passed_over: 0 })
+        Ok(Self { options, actions, commands, requests: None, acted: None, passed_over: 0 })
     }
 
     /// No more is asked of the publisher than actions need: nothing for a line that is printed.
@@ -81,12 +90,27 @@ impl<'o> Watch<'o> {
         if !(writes && options.variables.is_empty()) {
             let delivered = self.actions.iter().filter_map(|action| match action {
                 Action::Deliver(target) => Some(target.variable.clone()),
-                Action::Notify | Action::Write(_) | Action::Run(_) => None,
+                Action::Notify | Action::Write(_) | Action::Run(_) | Action::Request(_) => None,
             });
             let written = options.variables.iter().filter(|_| writes).cloned();
             asked = asked.with_variables(delivered.chain(written));
         }
         if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) }
+    }
+
+    /// Opens the subscriber that asks, if any action does.
+    fn open_asker(
+        &mut self,
+        credentials: &Credentials,
+        rendezvous: &Rendezvous,
+        interrupt: &Interrupt,
+    ) -> Result<(), Failure> {
+        if self.actions.iter().any(|action| matches!(action, Action::Request(_))) {
+            let (options, timeout) = (request::asker(interrupt, self.options.timeout), self.options.timeout);
+            let asker = open(&self.options.stream, options, credentials, rendezvous.clone())?;
+            self.requests = Some(Requests::by(asker, timeout, self.options.json)?);
+        }
+        Ok(())
     }
 
     /// Acts on steps until there are enough, the stream ends, or the user has seen enough.
@@ -129,6 +153,7 @@ impl<'o> Watch<'o> {
             }
             Action::Write(folder) => self.write(folder, step)?,
             Action::Run(name) => self.start(name, step, judgement)?,
+            Action::Request(asked) => self.request(asked, step, judgement),
         }
         Ok(out.flush()?)
     }
@@ -168,6 +193,19 @@ impl<'o> Watch<'o> {
             }
         }
         Ok(())
+    }
+
+    /// Nothing is asked for a step of which nobody knows whether it is as it should be.
+    fn request(&mut self, asked: &Assignment, step: &StepReader, judgement: &Judgement) {
+        match (&judgement.unjudged, &mut self.requests) {
+            (Some(why), _) => {
+                let (parameter, number) = (&asked.parameter, step.step());
+                eprintln!(
+                    "flexpath: {parameter} is not asked for at step {number}, which was not judged: {why}"
+                );
+            }
+            (None, requests) => requests.iter_mut().for_each(|requests| requests.start(asked, step.step())),
+        }
     }
 
     fn tell_passed_over(&mut self) {

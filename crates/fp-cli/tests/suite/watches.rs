@@ -146,6 +146,57 @@ fn a_simulation_is_asked_for_values() {
     live.stop();
 }
 
+/// A pause of which the command says when it holds, a resume, and an urgent request; and what has no value.
+#[test]
+fn a_simulation_is_paused_from_the_command_line() {
+    let range = ParameterKind::Integer { least: 0, greatest: 10 };
+    let live = Live::with("rows", |options| {
+        let options = options
+            .with_parameter("level", range.clone())
+            .with_parameter("checkpoint", ParameterKind::Signal);
+        options.with_pause(Duration::from_secs(60))
+    });
+    for (arguments, said) in [
+        (&["request", "rows", "pause=50", "--now"][..], "pause = 50: applied at step "),
+        (&["request", "rows", "resume"], "resume = true: applied at step "),
+        (&["request", "rows", "level=1", "checkpoint", "--now"], "level = 1: applied at step "),
+    ] {
+        let asked = Run::of(&live, arguments).finish();
+        assert_eq!(asked.code, Some(0), "{arguments:?}: {}", asked.stderr);
+        assert!(asked.stdout.starts_with(said), "{arguments:?}: {}", asked.stdout);
+    }
+    let refused = Run::of(&live, &["request", "rows", "pause=61"]).finish();
+    assert!(refused.stderr.contains("more than 0 and at most 60.0"), "{}", refused.stderr);
+    live.stop();
+}
+
+/// A watch asks the simulation, and says what became of it.
+#[test]
+fn a_watch_asks_for_values() {
+    let range = ParameterKind::Integer { least: 0, greatest: 10 };
+    let live = Live::with("rows", |options| options.with_parameter("level", range));
+    let arguments =
+        ["watch", "rows", "max(temperature) > -1e9", "--steps", "2", "--json", "--then", "request level=2"];
+    let watched = Run::of(&live, &arguments).finish();
+    assert_eq!(watched.code, Some(0), "{}", watched.stderr);
+    let told = lines(&watched.stdout);
+    assert!(!told.is_empty() && told.len() <= 2, "{told:?}");
+    for line in told {
+        assert_eq!(
+            (&line["parameter"], &line["value"], &line["error"]),
+            (&"level".into(), &"2".into(), &Value::Null)
+        );
+        assert!(line["applied"].as_u64() > line["step"].as_u64(), "{line}");
+    }
+    // A step that is not judged asks for nothing.
+    let arguments =
+        ["watch", "rows", "max(temperature[0:9, :]) > 1", "--steps", "1", "--then", "request level=2"];
+    let unjudged = Run::of(&live, &arguments).finish();
+    assert_eq!((unjudged.code, unjudged.stdout.as_str()), (Some(0), ""), "{}", unjudged.stderr);
+    assert!(unjudged.stderr.contains("level is not asked for at step"), "{}", unjudged.stderr);
+    live.stop();
+}
+
 #[test]
 fn what_a_function_of_the_publisher_makes_is_watched() {
     let transforms = Transforms::default();
