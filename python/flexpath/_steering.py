@@ -51,6 +51,8 @@ def _kind(name: str, takes: Takes) -> tuple[Any, ...]:
         return ("bool",) if takes is bool else ("text",)
     if isinstance(takes, tuple) and len(takes) == 2:
         least, greatest = takes
+        if not isinstance(least, str) and not isinstance(greatest, str) and not least <= greatest:
+            raise Misuse(f"parameters: {name!r}: {takes!r}: no number lies between these")
         if type(least) is int and type(greatest) is int:
             return ("integer", least, greatest)
         if not isinstance(least, (bool, str)) and not isinstance(greatest, (bool, str)):

@@ -96,6 +96,12 @@ def test_parameters_that_are_none_are_named(stream, takes):
         flexpath.publish(stream, parameters={"level": takes})
 
 
+@pytest.mark.parametrize("takes", [(2, 1), (float("nan"), 1.0)])
+def test_a_range_has_numbers(stream, takes):
+    with pytest.raises(flexpath.Misuse, match="'level'.*no number lies between"):
+        flexpath.publish(stream, parameters={"level": takes})
+
+
 def test_a_request_of_another_step_is_declined_by_nobody(stream):
     with flexpath.publish(stream, parameters=PARAMETERS) as publisher, publisher.step() as step:
         stranger = flexpath.Request("level", 1, "asker", 0)

@@ -65,7 +65,8 @@ impl Feature {
                 spread.low[dim].checked_rem_euclid(period as i64).unwrap_or(0)
             })
         };
-        let high = |dim| low(dim) + (spread.high[dim].wrapping_sub(spread.low[dim])).clamp(0, 1 << 40);
+        let high =
+            |dim| low(dim).saturating_add((spread.high[dim].wrapping_sub(spread.low[dim])).clamp(0, 1 << 40));
         let pairs = dims.clone().flat_map(|one| dims.clone().map(move |other| (one, other)));
         Self {
             first: grid.place(whole.first),

@@ -36,9 +36,10 @@ pub struct AnalysedStep<'a> {
 /// What is told of each step, on rank 0. Says whether to go on.
 type Told<'t> = &'t mut (dyn FnMut(&AnalysedStep<'_>) -> bool + 't);
 
-/// What a message begins with, if it is a part; if it says why there is none.
+/// What a message begins with: if it is a part, if there is no such variable, and if that could not be read.
 const IS_PART: u8 = 1;
-const IS_REASON: u8 = 0;
+const IS_NOTHING: u8 = 0;
+const IS_UNREAD: u8 = 2;
 
 /// Runs one rank of an analysis, until the stream has ended. All ranks call it, be it in several processes, each with its
 /// end of the same way to rank 0. What is found of each step is told to `told` on rank 0, once it is published. It says
@@ -84,10 +85,18 @@ pub fn analyse_in_threads(
         let outcome = catch_unwind(AssertUnwindSafe(run));
         let outcome = outcome.unwrap_or(Err(AnalysisError::Panicked { rank }));
         // What others say of an end that this one brought about is of no interest.
-        if !asked.is_stopped() {
-            first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(outcome);
+        if let Some(error) = outcome.err().filter(|_| !asked.is_stopped() || rank == 0) {
+            first.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
         }
-        over.store(over.load(Ordering::Relaxed) || rank == 0, Ordering::Relaxed);
+        if rank == 0 {
+            over.store(true, Ordering::Relaxed);
+        }
+    };
+    // Whoever has seen enough ends all ranks, which wait for one another as they close.
+    let mut told = |step: &AnalysedStep<'_>| {
+        let goes_on = told(step);
+        over.fetch_or(!goes_on, Ordering::Relaxed);
+        goes_on
     };
     thread::scope(|scope| {
         let mut gathers = (0..).zip(gathers);
@@ -97,10 +106,14 @@ pub fn analyse_in_threads(
             scope.spawn(move || run(rank, gather, &mut |_| true));
         }
         if let Some((rank, gather)) = own {
-            run(rank, gather, told);
+            run(rank, gather, &mut told);
         }
     });
-    first.into_inner().unwrap_or_else(PoisonError::into_inner).unwrap_or(Ok(()))
+    // Whoever is interrupted is told of nothing that came of it.
+    if options.is_stopped() {
+        return Ok(());
+    }
+    first.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 /// What rank 0 has besides.
@@ -133,10 +146,14 @@ impl<'o, 't> AnalysisRank<'o, 't> {
     fn run(mut self) -> Result<(), AnalysisError> {
         let mut source = Subscriber::open(&self.options.stream, self.options.subscription(self.cohort))?;
         self.follow(&mut source)?;
-        source.close()?;
+        let left = source.close();
         let step = self.last.unwrap_or(0);
-        self.gather.close().map_err(|source| AnalysisError::Gather { step, source })?;
-        self.lead.map_or(Ok(()), |lead| lead.publication.close())
+        let gathered = self.gather.close().map_err(|source| AnalysisError::Gather { step, source });
+        // What was published is delivered, whatever became of the others.
+        let published = self.lead.map_or(Ok(()), |lead| lead.publication.close());
+        left?;
+        gathered?;
+        published
     }
 
     fn follow(&mut self, source: &mut Subscriber) -> Result<(), AnalysisError> {
@@ -169,12 +186,16 @@ impl<'o, 't> AnalysisRank<'o, 't> {
         }
         let found = field::look(&step, self.options)?;
         let (grid, message) = match &found {
-            Found::Nothing(why) => (None, Err(why.clone())),
+            Found::Nothing(why) => (None, Message::Nothing(why.clone())),
             Found::Array(grid) => (Some(grid), self.label(&step, grid)),
         };
+        // A get that was given up says nothing of the step.
+        if matches!(message, Message::Unread(_)) && self.options.is_stopped() {
+            return Ok(false);
+        }
         // The publisher may use its memory again.
         drop(step);
-        let gathered = self.gather.gather(encoded(message));
+        let gathered = self.gather.gather(message.encode());
         let gathered = gathered.map_err(|source| AnalysisError::Gather { step: number, source })?;
         match (&mut self.lead, gathered) {
             (Some(lead), Some(messages)) => lead.take((number, skipped), grid, &messages),
@@ -182,13 +203,16 @@ impl<'o, 't> AnalysisRank<'o, 't> {
         }
     }
 
-    fn label(&mut self, step: &StepReader, grid: &Grid) -> Result<Part, String> {
+    fn label(&mut self, step: &StepReader, grid: &Grid) -> Message {
         let slab = PlaneRange::of_rank(self.cohort.rank().0, self.cohort.size(), grid.extents()[0]);
-        if slab.planes == 0 {
-            return Ok(self.labeller.label(step.step().0, grid, slab, &[]));
+        let elements = match slab.planes {
+            0 => Ok(Vec::new()),
+            _ => field::elements(step, self.options.threshold.variable(), grid, slab),
+        };
+        match elements {
+            Ok(elements) => Message::Part(self.labeller.label(step.step().0, grid, slab, &elements)),
+            Err(why) => Message::Unread(why),
         }
-        let elements = field::elements(step, self.options.threshold.variable(), grid, slab)?;
-        Ok(self.labeller.label(step.step().0, grid, slab, &elements))
     }
 }
 
@@ -201,15 +225,15 @@ impl Lead<'_, '_> {
         messages: &[Vec<u8>],
     ) -> Result<bool, AnalysisError> {
         let wrong = |source| AnalysisError::Part { step, source };
-        let read: Vec<_> = messages.iter().enumerate().map(|(rank, of)| decoded(rank, of)).collect();
-        let has_some = read.iter().any(|one| matches!(one, Ok(Ok(_))));
+        let is_unread = messages.iter().any(|message| message.first() == Some(&IS_UNREAD));
+        let read = messages.iter().enumerate().map(|(rank, of)| decoded(rank, of));
         let parts: Result<Vec<Part>, String> =
-            read.into_iter().collect::<Result<Vec<_>, PartError>>().map_err(wrong)?.into_iter().collect();
+            read.collect::<Result<Vec<_>, PartError>>().map_err(wrong)?.into_iter().collect();
         let tracked = match (parts, grid) {
             (Ok(parts), Some(grid)) => Ok(self.merger.merge(grid, &parts).map_err(wrong)?),
             (Err(why), _) => {
-                // Some have labelled the step, and others not: what was there before cannot be followed.
-                if has_some {
+                // The step has the variable, and nobody knows its features: what was there before cannot be followed.
+                if is_unread {
                     self.merger.forget(false);
                 }
                 Err(why)
@@ -224,10 +248,24 @@ impl Lead<'_, '_> {
     }
 }
 
-fn encoded(message: Result<Part, String>) -> Vec<u8> {
-    match message {
-        Ok(part) => [vec![IS_PART], part.encode()].concat(),
-        Err(why) => [vec![IS_REASON], why.into_bytes()].concat(),
+/// What a rank hands over of a step.
+enum Message {
+    /// What it found.
+    Part(Part),
+    /// The step has no such variable: on no rank.
+    Nothing(String),
+    /// It could not read its planes.
+    Unread(String),
+}
+
+impl Message {
+    fn encode(self) -> Vec<u8> {
+        let (kind, content) = match self {
+            Self::Part(part) => (IS_PART, part.encode()),
+            Self::Nothing(why) => (IS_NOTHING, why.into_bytes()),
+            Self::Unread(why) => (IS_UNREAD, why.into_bytes()),
+        };
+        [vec![kind], content].concat()
     }
 }
 
@@ -235,7 +273,8 @@ fn encoded(message: Result<Part, String>) -> Vec<u8> {
 fn decoded(rank: usize, message: &[u8]) -> Result<Result<Part, String>, PartError> {
     match message.split_first() {
         Some((&IS_PART, part)) => Part::decode(rank, part).map(Ok),
-        Some((&IS_REASON, why)) => Ok(Err(format!("analysis rank {rank}: {}", String::from_utf8_lossy(why)))),
+        Some((&IS_NOTHING, why)) => Ok(Err(String::from_utf8_lossy(why).into_owned())),
+        Some((&IS_UNREAD, why)) => Ok(Err(format!("analysis rank {rank}: {}", String::from_utf8_lossy(why)))),
         _ => Err(PartError::Bytes { rank, what: "they are neither a part nor a reason" }),
     }
 }

@@ -207,7 +207,8 @@ impl Tracker {
             let before = partners.of_now[now].map(|before| old[before].clone());
             let new = Life { id: ids[now], born: self.steps, volume: 0, pairs: Pairs::default() };
             let mut life = before.unwrap_or(new);
-            let (age, growth) = (self.steps - life.born, feature.volume as i64 - life.volume as i64);
+            let (age, growth) =
+                (self.steps - life.born, (feature.volume as i64).wrapping_sub(life.volume as i64));
             let (one, other) = self.correlated;
             life.pairs.add(one.of(&feature, growth, age), other.of(&feature, growth, age));
             life.volume = feature.volume;

@@ -32,6 +32,9 @@ fn parameter_kind(code: i32, least: f64, greatest: f64) -> Result<ParameterKind,
             Err(Failure::misuse(format!("no number lies between {least} and {greatest}")))
         }
         1 => Ok(ParameterKind::Real { least: Real(least), greatest: Real(greatest) }),
+        2 if least.ceil() > greatest.floor() => {
+            Err(Failure::misuse(format!("no whole number lies between {least} and {greatest}")))
+        }
         // A bound that is no whole number is cut inwards. One beyond 64 bits is the last of these.
         2 => Ok(ParameterKind::Integer { least: least.ceil() as i64, greatest: greatest.floor() as i64 }),
         3 => Ok(ParameterKind::Bool),

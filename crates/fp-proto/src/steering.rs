@@ -169,6 +169,13 @@ pub struct SteeringRequest {
     pub urgency: Urgency,
 }
 
+impl SteeringRequest {
+    /// Whether ranks do not begin their next step before they know when it is seen. What has them go on looks at no step.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.urgency == Urgency::Now && self.effect != SteeringEffect::Resume
+    }
+}
+
 /// Why a request never reaches the simulation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SteeringRefusal {

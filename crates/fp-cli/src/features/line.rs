@@ -1,5 +1,7 @@
 //! What is told of the features of a step, as text or as a line of JSON.
 
+use std::collections::HashMap;
+
 use fp_analysis::{AnalysedStep, EventKind, FeatureEvent, TrackedFeature, TrackedStep};
 use serde::Serialize;
 
@@ -79,13 +81,19 @@ fn event(event: &FeatureEvent) -> EventLine {
 pub(super) fn texts(step: &AnalysedStep<'_>) -> Vec<String> {
     let skipped = if step.skipped > 0 { format!(" ({} skipped)", step.skipped) } else { String::new() };
     let lines = match step.outcome {
-        Ok(tracked) => tracked.events.iter().map(|event| text(event, tracked)).collect(),
+        Ok(tracked) => {
+            let features: Features<'_> = tracked.features.iter().map(|of| (of.id, of)).collect();
+            tracked.events.iter().map(|event| text(event, &features)).collect()
+        }
         Err(why) => vec![format!("not labelled: {why}")],
     };
     lines.into_iter().map(|line| format!("step {}{skipped}  {line}", step.step)).collect()
 }
 
-fn text(event: &FeatureEvent, tracked: &TrackedStep) -> String {
+/// The features of a step by their ids.
+type Features<'f> = HashMap<u64, &'f TrackedFeature>;
+
+fn text(event: &FeatureEvent, tracked: &Features<'_>) -> String {
     let (id, other) = (event.id, event.other.unwrap_or(0));
     match event.kind {
         EventKind::Birth => format!("birth of {id}{}", size(id, tracked)),
@@ -95,8 +103,8 @@ fn text(event: &FeatureEvent, tracked: &TrackedStep) -> String {
     }
 }
 
-fn size(id: u64, tracked: &TrackedStep) -> String {
-    let Some(of) = tracked.features.iter().find(|of| of.id == id) else { return String::new() };
+fn size(id: u64, tracked: &Features<'_>) -> String {
+    let Some(of) = tracked.get(&id) else { return String::new() };
     let centroid: Vec<String> = of.feature.centroid.iter().map(|at| format!("{at:.1}")).collect();
     format!(": {} elements around ({})", of.feature.volume, centroid.join(", "))
 }

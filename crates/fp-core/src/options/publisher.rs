@@ -115,10 +115,12 @@ impl Default for PublisherOptions {
 
 impl PublisherOptions {
     /// Lets subscribers ask for values of a parameter. [`StepWriter::requests`](crate::StepWriter::requests) has those that
-    /// were asked for, on all ranks at the same step. Of two of one name the first counts.
+    /// were asked for, on all ranks at the same step. Of two of one name the last counts.
     #[must_use]
     pub fn with_parameter(mut self, name: impl Into<String>, kind: ParameterKind) -> Self {
-        self.parameters.push(Parameter { name: name.into(), kind });
+        let name = name.into();
+        self.parameters.retain(|known| known.name != name);
+        self.parameters.push(Parameter { name, kind });
         self
     }
 

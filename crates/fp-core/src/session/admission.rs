@@ -117,7 +117,12 @@ impl Admission {
 
     /// What a subscriber asked of the simulation, and what became of it.
     pub(crate) fn log_request(&self, request: &SteeringRequest, outcome: &SteeringOutcome) {
-        let SteeringRequest { name: parameter, value, by, .. } = request;
-        tracing::info!(stream = self.stream, parameter, %value, by, %outcome, "a subscriber asked the simulation");
+        let (stream, SteeringRequest { name: parameter, value, by, .. }) = (&self.stream, request);
+        // A request that is refused costs who asks nothing: it does not fill the log.
+        if matches!(outcome, SteeringOutcome::Refused(_)) {
+            tracing::debug!(stream, parameter, %value, by, %outcome, "a subscriber asked the simulation");
+        } else {
+            tracing::info!(stream, parameter, %value, by, %outcome, "a subscriber asked the simulation");
+        }
     }
 }

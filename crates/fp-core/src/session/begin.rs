@@ -9,13 +9,15 @@ use crate::value::stopwatch;
 use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
 use fp_proto::time::Moment;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A step that is to begin.
 pub(crate) struct Beginning<'a> {
     shared: &'a PublisherSession,
     pub(crate) started: Instant,
     waits_for: Option<BeginWait>,
+    /// Since when it waits for others of its cohort.
+    skew_since: Option<Instant>,
     /// Until when the wait was counted, under the reason that it had.
     counted: Instant,
     /// What other streams of the process hold.
@@ -37,7 +39,15 @@ impl Drop for Beginning<'_> {
 impl<'a> Beginning<'a> {
     pub(crate) fn new(shared: &'a PublisherSession) -> Self {
         let started = Instant::now();
-        Self { shared, started, waits_for: None, counted: started, elsewhere_bytes: 0, is_stored: false }
+        Self {
+            shared,
+            started,
+            waits_for: None,
+            skew_since: None,
+            counted: started,
+            elsewhere_bytes: 0,
+            is_stored: false,
+        }
     }
 
     /// Counts the wait since the last time, for what was waited for since.
@@ -84,10 +94,13 @@ impl<'a> Beginning<'a> {
             return Err(Some(Moment::ZERO));
         }
         self.elsewhere_bytes = allowance.elsewhere_bytes;
-        let (patience, waited) = (self.shared.options.skew_timeout, self.started.elapsed());
         let skew = matches!(reason, BeginWait::Skew { .. } | BeginWait::Request { .. });
         self.count();
         self.waits_for = Some(reason);
+        // How long a subscription or a pause held it up before is no matter of the cohort's.
+        self.skew_since = if skew { self.skew_since.or_else(|| Some(Instant::now())) } else { None };
+        let patience = self.shared.options.skew_timeout;
+        let waited = self.skew_since.map_or(Duration::ZERO, |since| since.elapsed());
         if skew && waited >= patience {
             return Ok(Err(self.timed_out()));
         }

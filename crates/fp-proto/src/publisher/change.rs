@@ -7,7 +7,6 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::message::{ChangeId, ChangeKind, Decision, Message};
 use crate::publisher::{drain, log, membership, ready, reserve, steering, steps};
-use crate::steering::Urgency;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Rank, StepId, SubscriptionId};
@@ -42,7 +41,7 @@ impl Changes {
     /// What holds up the next step until it is known when it is seen: its parameter, and who asks.
     pub(crate) fn held_by(&self) -> Option<(String, String)> {
         self.pending.values().find_map(|pending| match &pending.kind {
-            ChangeKind::Steer(request) if request.urgency == Urgency::Now => {
+            ChangeKind::Steer(request) if request.is_awaited() => {
                 Some((request.name.clone(), request.by.clone()))
             }
             ChangeKind::Steer(_) | ChangeKind::Add(_) | ChangeKind::Remove | ChangeKind::Update(_) => None,

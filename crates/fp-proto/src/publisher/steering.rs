@@ -35,13 +35,19 @@ pub(crate) struct Asked {
     pub(crate) urgency: Urgency,
 }
 
-/// A pause that a rank is to make before it begins a step, or makes.
+/// A pause that a rank is to make before it begins a step.
 struct Pause {
     step: StepId,
     change: ChangeId,
     at_most: Duration,
-    /// Since the rank has come to that step.
-    until: Option<Moment>,
+    by: String,
+}
+
+/// A pause that a rank makes. Those that are asked for meanwhile begin when it did, so that together they are no longer than
+/// the longest of them.
+struct Standing {
+    since: Moment,
+    until: Moment,
     by: String,
 }
 
@@ -51,9 +57,13 @@ pub(crate) struct Steering {
     /// Those that the application has not seen, with the step at which it does: by step, then as they were asked for.
     due: VecDeque<(StepId, ChangeId, Arc<SteeringRequest>)>,
     pauses: VecDeque<Pause>,
+    /// Until the step begins, also where the time is over.
+    standing: Option<Standing>,
     /// Those that it saw at the open step.
     seen: Vec<ChangeId>,
     answers: BTreeMap<ChangeId, Answers>,
+    /// At the lead: how many urgent requests came since it began a step, and the next one.
+    urgent: (StepId, usize),
     /// At the lead: who asked, under which number, and for what.
     asked: BTreeMap<ChangeId, (MemberId, u64, SteeringRequest)>,
 }
@@ -61,7 +71,7 @@ pub(crate) struct Steering {
 impl Steering {
     /// Whether a step may begin as far as pauses go.
     pub(crate) fn is_free(&self, step: StepId) -> bool {
-        self.pauses.front().is_none_or(|pause| pause.step > step)
+        self.standing.is_none() && self.pauses.front().is_none_or(|pause| pause.step > step)
     }
 
     /// The requests that the application sees at a step.
@@ -71,7 +81,22 @@ impl Steering {
             seen.push((change, request));
         }
         self.seen = seen.iter().map(|(change, _)| *change).collect();
+        self.standing = None;
         seen
+    }
+
+    /// Whether one more may be under way. What has all go on is not held up by what waits for that. Of urgent ones no more
+    /// come before the next step, as each holds it up.
+    fn has_room(&mut self, request: &SteeringRequest, next: StepId) -> bool {
+        let resumes = |request: &SteeringRequest| request.effect == SteeringEffect::Resume;
+        let alike = self.asked.values().filter(|(.., other)| resumes(other) == resumes(request)).count();
+        if self.urgent.0 != next {
+            self.urgent = (next, 0);
+        }
+        let holds = request.urgency == Urgency::Now && !resumes(request);
+        let is_free = alike < LIMIT_STEERING && (!holds || self.urgent.1 < LIMIT_STEERING);
+        self.urgent.1 += usize::from(is_free && holds);
+        is_free
     }
 }
 
@@ -81,13 +106,10 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     let Some(known) = machine.lead.as_ref().and_then(|lead| lead.members.get(&member)) else { return };
     let (subscription, by) = (known.subscription, known.label.clone());
     let mut request = SteeringRequest { name, value, by, effect: SteeringEffect::Value, urgency };
-    match admit(machine, &request.name, &request.value) {
-        Ok((value, effect)) => (request.value, request.effect) = (value, effect),
-        Err(refusal) => {
-            machine.wire.mark(Transition::SteeringRefused);
-            answer_asker(machine, Some(from), id, request, SteeringOutcome::Refused(refusal));
-            return;
-        }
+    if let Err(refusal) = admit(machine, &mut request) {
+        machine.wire.mark(Transition::SteeringRefused);
+        answer_asker(machine, Some(from), id, request, SteeringOutcome::Refused(refusal));
+        return;
     }
     let Some(lead) = &mut machine.lead else { return };
     let change = ChangeId(lead.next_change);
@@ -97,29 +119,24 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     log::append(machine, Decision::Prepare { change, subscription, kind });
 }
 
-fn admit(
-    machine: &PublisherMachine,
-    name: &str,
-    value: &AttributeValue,
-) -> Result<(AttributeValue, SteeringEffect), SteeringRefusal> {
+/// Whether a request may be made; its value becomes one of the parameter's kind.
+fn admit(machine: &mut PublisherMachine, request: &mut SteeringRequest) -> Result<(), SteeringRefusal> {
     if machine.phase != Phase::Streaming {
         return Err(SteeringRefusal::Closing);
     }
     let parameters = &machine.config.parameters;
-    let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+    let Some(parameter) = parameters.iter().find(|parameter| parameter.name == request.name) else {
         let can_be_asked = |name: &&String| name.len() <= LIMIT_NAME_BYTES;
         let known = parameters.iter().map(|parameter| &parameter.name).filter(can_be_asked);
         let known = known.take(LIMIT_PARAMETERS).cloned().collect();
         return Err(SteeringRefusal::Unknown { known });
     };
     let takes = || SteeringRefusal::Value { takes: parameter.kind.to_string() };
-    let value = parameter.kind.admit(value.clone()).ok_or_else(takes)?;
-    match machine.steering.asked.len() {
-        under_way if under_way < LIMIT_STEERING => {
-            let effect = parameter.kind.effect(&value);
-            Ok((value, effect))
-        }
-        _ => Err(SteeringRefusal::Busy { limit: LIMIT_STEERING as u32 }),
+    request.value = parameter.kind.admit(request.value.clone()).ok_or_else(takes)?;
+    request.effect = parameter.kind.effect(&request.value);
+    match machine.steering.has_room(request, machine.ledger.next) {
+        true => Ok(()),
+        false => Err(SteeringRefusal::Busy { limit: LIMIT_STEERING as u32 }),
     }
 }
 
@@ -154,11 +171,14 @@ pub(crate) fn start(
             due.insert(position, (step, change, Arc::new(request)));
         }
         SteeringEffect::Pause { at_most } => {
-            let pause = Pause { step, change, at_most, until: None, by: request.by };
+            let pause = Pause { step, change, at_most, by: request.by };
             let position = machine.steering.pauses.partition_point(|other| other.step <= step);
             machine.steering.pauses.insert(position, pause);
         }
         SteeringEffect::Resume => resume(machine, change),
+    }
+    if machine.phase != Phase::Streaming {
+        end(machine);
     }
 }
 
@@ -166,11 +186,10 @@ pub(crate) fn start(
 fn resume(machine: &mut PublisherMachine, change: ChangeId) {
     machine.wire.mark(Transition::SteeringResumed);
     let own = machine.config.cohort.rank;
+    machine.steering.standing = None;
     for pause in std::mem::take(&mut machine.steering.pauses) {
-        if pause.until.is_none() {
-            let reason = "somebody had the simulation go on before it came to that step".to_owned();
-            answer(machine, pause.change, Some((own, reason)));
-        }
+        let reason = "somebody had the simulation go on before it came to that step".to_owned();
+        answer(machine, pause.change, Some((own, reason)));
     }
     answer(machine, change, None);
 }
@@ -178,18 +197,20 @@ fn resume(machine: &mut PublisherMachine, change: ChangeId) {
 /// Why this rank may not begin its next step yet: it is paused, or must first know at which step a request is seen.
 pub(crate) fn wait(machine: &mut PublisherMachine) -> Option<Begin> {
     let (next, now) = (machine.ledger.next, machine.wire.now);
-    while let Some(pause) = machine.steering.pauses.front_mut().filter(|pause| pause.step <= next) {
-        let (change, by) = (pause.change, pause.by.clone());
-        let is_new = pause.until.is_none();
-        let until = *pause.until.get_or_insert(now.after(pause.at_most));
-        if is_new {
-            machine.wire.mark(Transition::SteeringPaused);
-            answer(machine, change, None);
-        }
-        if now < until && !mutated!(machine.wire, PauseForgotten) {
-            return Some(Begin::Wait { reason: BeginWait::Paused { by }, until: Some(until) });
-        }
-        machine.steering.pauses.pop_front();
+    while let Some(pause) = machine.steering.pauses.pop_front_if(|pause| pause.step <= next) {
+        machine.wire.mark(Transition::SteeringPaused);
+        let since = machine.steering.standing.as_ref().map_or(now, |standing| standing.since);
+        let standing = Standing { since, until: since.after(pause.at_most), by: pause.by };
+        let known = machine.steering.standing.take_if(|known| known.until >= standing.until);
+        machine.steering.standing = Some(known.unwrap_or(standing));
+        answer(machine, pause.change, None);
+    }
+    let stands = |standing: &&Standing| now < standing.until;
+    let forgotten = mutated!(machine.wire, PauseForgotten);
+    if let Some(Standing { until, by, .. }) =
+        machine.steering.standing.as_ref().filter(stands).filter(|_| !forgotten)
+    {
+        return Some(Begin::Wait { reason: BeginWait::Paused { by: by.clone() }, until: Some(*until) });
     }
     let (parameter, by) = machine.changes.held_by().filter(|_| !mutated!(machine.wire, NowNotAwaited))?;
     machine.wire.mark(Transition::BeginWaitsForRequest);
@@ -271,6 +292,22 @@ fn answer_if_complete(machine: &mut PublisherMachine, change: ChangeId) {
 
 /// The application has closed: what it has not seen by now it never sees, and who waits for that is told so.
 pub(crate) fn closing(machine: &mut PublisherMachine) {
+    tell_askers(machine);
+    end(machine);
+}
+
+/// This rank answers what it never comes to.
+fn end(machine: &mut PublisherMachine) {
+    let own = machine.config.cohort.rank;
+    let answers = machine.steering.answers.iter();
+    let open: Vec<_> = answers.filter(|(_, answers)| !answers.own).map(|(change, _)| *change).collect();
+    for change in open {
+        let reason = "this rank has closed, and never comes to that step".to_owned();
+        answer(machine, change, Some((own, reason)));
+    }
+}
+
+fn tell_askers(machine: &mut PublisherMachine) {
     let Steering { asked, answers, .. } = &mut machine.steering;
     let is_seen = |change: &ChangeId| answers.get(change).is_some_and(|answers| answers.own);
     let over: Vec<_> = asked.extract_if(.., |change, _| !is_seen(change)).collect();

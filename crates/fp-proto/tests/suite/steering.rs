@@ -228,3 +228,59 @@ fn a_pause_is_no_longer_than_its_owner_lets_it_be() {
         assert_eq!(steer(&mut machine, 1, "pause", seconds), refused, "{seconds}");
     }
 }
+
+/// Whatever waits for the simulation to go on does not keep it from going on.
+#[test]
+fn a_resume_is_never_one_too_many() {
+    let mut machine = publisher();
+    steer(&mut machine, 7, "pause", 2.0);
+    run_until_paused(&mut machine);
+    (0..16).for_each(|id| assert_eq!(steer(&mut machine, id, "conductivity", 1.0), []));
+    let resumed = ask(&mut machine, 8, "resume", AttributeValue::Bool(true), Urgency::Now);
+    assert!(matches!(&resumed[..], [Message::Steered { id: 8, outcome: SteeringOutcome::Applied { .. } }]));
+    begin(&mut machine);
+}
+
+/// A pause that is asked for in another does not make it longer than the longest.
+#[test]
+fn pauses_before_one_step_begin_together() {
+    let mut machine = publisher();
+    steer(&mut machine, 7, "pause", 2.0);
+    run_until_paused(&mut machine);
+    let until = |machine: &mut PublisherMachine, ms: u64| match machine
+        .begin_step(START.after(Duration::from_millis(ms)))
+    {
+        Ok(Begin::Wait { until, .. }) => until.map(|until| until.since(START).as_millis()),
+        _ => None,
+    };
+    let pause = |machine: &mut PublisherMachine, id, seconds: f64| {
+        ask(machine, id, "pause", AttributeValue::Real(Real(seconds)), Urgency::Now)
+    };
+    assert_eq!(pause(&mut machine, 8, 1.0), []);
+    assert_eq!(until(&mut machine, 1500), Some(2000));
+    // All stand, and who asked is told so.
+    assert_eq!(steered(&mut machine).len(), 1);
+    assert_eq!(pause(&mut machine, 9, 3.0), []);
+    assert_eq!(until(&mut machine, 1900), Some(3000));
+    assert_eq!(steered(&mut machine).len(), 1);
+    assert_eq!(until(&mut machine, 3000), None);
+}
+
+/// Each urgent request holds the next step up: so many, and no more until it has begun.
+#[test]
+fn urgent_requests_do_not_hold_a_step_up_for_ever() {
+    let mut machine = publisher();
+    let urgent = |machine: &mut PublisherMachine, id| {
+        ask(machine, id, "conductivity", AttributeValue::Real(Real(1.0)), Urgency::Now)
+    };
+    (0..16).for_each(|id| assert_eq!(urgent(&mut machine, id), []));
+    assert_eq!(
+        urgent(&mut machine, 16),
+        answer(16, SteeringOutcome::Refused(SteeringRefusal::Busy { limit: 16 }))
+    );
+    let begun = begin(&mut machine);
+    assert_eq!(begun.steering.len(), 16);
+    end(&mut machine, begun.step);
+    assert_eq!(steered(&mut machine).len(), 16);
+    assert_eq!(urgent(&mut machine, 17), []);
+}

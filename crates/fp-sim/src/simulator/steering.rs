@@ -8,7 +8,7 @@ use std::time::Duration;
 const PAUSE: &str = "pause";
 const RESUME: &str = "resume";
 /// The longest pause that a simulation makes.
-const LONGEST_PAUSE: Duration = Duration::from_millis(40);
+pub(crate) const LONGEST: Duration = Duration::from_millis(40);
 
 /// What a subscriber asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(crate) fn urgency_of(number: u64) -> Urgency {
 /// What every simulation takes.
 pub(crate) fn parameters() -> Vec<Parameter> {
     let number = ParameterKind::Integer { least: 0, greatest: i64::from(u32::MAX) - 1 };
-    let pause = ParameterKind::Pause { longest: LONGEST_PAUSE };
+    let pause = ParameterKind::Pause { longest: LONGEST };
     [(PARAMETER, number), (PAUSE, pause), (RESUME, ParameterKind::Resume)]
         .map(|(name, kind)| Parameter { name: name.to_owned(), kind })
         .into()

@@ -4,7 +4,7 @@ use super::truth::{PauseTruth, PublisherTruth};
 use super::{Oracle, Rule};
 use crate::simulator::content::declines;
 use crate::simulator::names::CohortId;
-use crate::simulator::steering::{Asked, value_of};
+use crate::simulator::steering::{Asked, LONGEST, value_of};
 use fp_proto::commands::BegunStep;
 use fp_proto::steering::{SteeringOutcome, SteeringRefusal};
 use fp_proto::time::Moment;
@@ -33,8 +33,10 @@ impl Oracle {
         truth.steers.insert(id, (attachment, now, asked));
         let publisher = truth.attachments.get(attachment).map(|known| known.publisher);
         let publisher = publisher.and_then(|publisher| self.publishers.get_mut(&publisher));
-        if let Some(truth) = publisher.filter(|_| asked == Asked::Resume) {
-            truth.resumes.push((now, None));
+        match (publisher, asked) {
+            (Some(truth), Asked::Resume) => truth.resumes.push((now, None)),
+            (Some(truth), Asked::Pause(_)) => truth.pauses_asked.push(now),
+            _ => {}
         }
     }
 
@@ -60,6 +62,12 @@ impl Oracle {
         let now = self.now;
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
         match (asked, outcome) {
+            // One that was asked for in another began with that, so nobody knows for how long it holds.
+            (Asked::Pause(_), SteeringOutcome::Applied { .. })
+                if truth
+                    .pauses_asked
+                    .iter()
+                    .any(|other| *other < since && since.since(*other) < LONGEST * 2) => {}
             (Asked::Pause(at_most), SteeringOutcome::Applied { step }) => {
                 truth.pauses.push(PauseTruth { step: *step, asked: since, at_most });
                 let ranks = 0..truth.plan.size;
@@ -101,6 +109,10 @@ impl Oracle {
         let lowest = |value: u64| (0..truth.plan.size).find(|rank| declines(value, *rank)).map(Rank);
         // A rank has come to a step when it has left all before.
         let has_come = |step: StepId| truth.ranks.iter().all(|rank| rank.steps.len() as u64 >= step.0);
+        let has_closed_before = |step: StepId, rank: Rank| {
+            let own = &truth.ranks[rank.0 as usize];
+            own.close_called.is_some() && own.steps.len() as u64 <= step.0
+        };
         match (outcome, asked) {
             (SteeringOutcome::Refused(SteeringRefusal::Value { .. }), Asked::Wrong)
             | (SteeringOutcome::Applied { .. }, Asked::Resume) => true,
@@ -113,25 +125,34 @@ impl Oracle {
             }
             (SteeringOutcome::Over, asked) => truth.ranks[0].close_called.is_some() && asked != Asked::Wrong,
             (SteeringOutcome::Applied { step }, Asked::Pause(_)) => has_come(*step),
+            // Whoever has closed never comes to that step.
+            (SteeringOutcome::Declined { step, rank, .. }, Asked::Value(_) | Asked::Pause(_))
+                if has_closed_before(*step, *rank) =>
+            {
+                true
+            }
             (SteeringOutcome::Declined { .. }, Asked::Pause(_)) => !truth.resumes.is_empty(),
             (SteeringOutcome::Applied { step }, Asked::Value(value)) => {
                 seen_at(value) == Some(*step)
                     && lowest(value).is_none()
-                    && self.is_left_by_all(publisher, *step)
+                    && (0..truth.plan.size).all(|rank| self.is_left(publisher, Rank(rank), *step))
             }
             (SteeringOutcome::Declined { step, rank, .. }, Asked::Value(value)) => {
+                let is_over = |rank: u32| {
+                    has_closed_before(*step, Rank(rank)) || self.is_left(publisher, Rank(rank), *step)
+                };
                 seen_at(value) == Some(*step)
                     && lowest(value) == Some(*rank)
-                    && self.is_left_by_all(publisher, *step)
+                    && (0..truth.plan.size).all(is_over)
             }
             _ => false,
         }
     }
 
-    /// Whether all ranks have ended the step, or given it up.
-    fn is_left_by_all(&self, publisher: CohortId, step: StepId) -> bool {
-        let ranks = &self.publishers[&publisher].ranks;
-        ranks.iter().all(|rank| rank.steps.get(step.0 as usize).is_some_and(|own| own.said.is_some()))
+    /// Whether a rank has ended the step, or given it up.
+    fn is_left(&self, publisher: CohortId, rank: Rank, step: StepId) -> bool {
+        let steps = &self.publishers[&publisher].ranks[rank.0 as usize].steps;
+        steps.get(step.0 as usize).is_some_and(|own| own.said.is_some())
     }
 }
 

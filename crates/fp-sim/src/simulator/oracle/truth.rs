@@ -189,6 +189,8 @@ pub(crate) struct PublisherTruth {
     pub(crate) steering: BTreeMap<StepId, Vec<(ChangeId, u64)>>,
     /// The pauses of which somebody was told that all ranks make them.
     pub(crate) pauses: Vec<PauseTruth>,
+    /// When somebody asked for a pause.
+    pub(crate) pauses_asked: Vec<Moment>,
     /// When somebody asked that it goes on, and when that was answered.
     pub(crate) resumes: Vec<(Moment, Option<Moment>)>,
     /// From which step on every rank measures for a subscription, also when that is over.
@@ -220,6 +222,7 @@ impl PublisherTruth {
             members: BTreeMap::new(),
             steering: BTreeMap::new(),
             pauses: Vec::new(),
+            pauses_asked: Vec::new(),
             resumes: Vec::new(),
             measured_from: BTreeMap::new(),
             hosts: BTreeMap::new(),
