@@ -205,11 +205,10 @@ impl<'o, 't> AnalysisRank<'o, 't> {
 
     fn label(&mut self, step: &StepReader, grid: &Grid) -> Message {
         let slab = PlaneRange::of_rank(self.cohort.rank().0, self.cohort.size(), grid.extents()[0]);
-        let elements = match slab.planes {
-            0 => Ok(Vec::new()),
-            _ => field::elements(step, self.options.threshold.variable(), grid, slab),
-        };
-        match elements {
+        if slab.planes == 0 {
+            return Message::Part(self.labeller.label(step.step().0, grid, slab, &[]));
+        }
+        match field::elements(step, self.options.threshold.variable(), grid, slab) {
             Ok(elements) => Message::Part(self.labeller.label(step.step().0, grid, slab, &elements)),
             Err(why) => Message::Unread(why),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use fp_analysis::{AnalysedStep, EventKind, FeatureEvent, TrackedFeature, TrackedStep};
+use fp_analysis::{AnalysedStep, EventKind, FeatureEvent, TrackedFeature};
 use serde::Serialize;
 
 /// A step, for programs.

@@ -131,9 +131,11 @@ fn a_code_whose_partner_dies_ends_with_words() {
             .with_rendezvous(Rendezvous::at(place.path()).expect("a place"))
             .with_policy(QueuePolicy::LatestOnly);
         let mut onlooker = Subscriber::open("air", options).expect("attached");
-        let mut step = || match onlooker.next_step(Duration::from_secs(60)).expect("a step") {
-            NextStep::Step(step) => step.step().0,
-            other => panic!("{other:?}"),
+        let mut step = || {
+            let NextStep::Step(step) = onlooker.next_step(Duration::from_secs(60)).expect("a step") else {
+                panic!("the codes have ended")
+            };
+            step.step().0
         };
         let (first, mut last) = (step(), 0);
         while last < first + 20 {
