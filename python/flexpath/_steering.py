@@ -15,7 +15,7 @@ class Request:
     """What somebody asks of the simulation at a step. All its ranks see it at the same one.
 
     >>> import flexpath, threading
-    >>> with flexpath.publish("doc-request", parameters={"level": (0, 9)}, min_subscribers=1) as out:
+    >>> with flexpath.publish("doc-request", parameters={"level": (0, 9)}) as out:
     ...     def simulate():
     ...         seen = []
     ...         while not seen:
@@ -51,11 +51,11 @@ def _kind(name: str, takes: Takes) -> tuple[Any, ...]:
         return ("bool",) if takes is bool else ("text",)
     if isinstance(takes, tuple) and len(takes) == 2:
         least, greatest = takes
-        if not isinstance(least, str) and not isinstance(greatest, str) and not least <= greatest:
-            raise Misuse(f"parameters: {name!r}: {takes!r}: no number lies between these")
-        if type(least) is int and type(greatest) is int:
-            return ("integer", least, greatest)
         if not isinstance(least, (bool, str)) and not isinstance(greatest, (bool, str)):
+            if not least <= greatest:
+                raise Misuse(f"parameters: {name!r}: {takes!r}: no number lies between these")
+            if type(least) is int and type(greatest) is int:
+                return ("integer", least, greatest)
             return ("real", float(least), float(greatest))
     raise Misuse(
         f"parameters: {name!r}: {takes!r}: give (least, greatest), as two ints or two floats, or bool, str, or None "

@@ -322,8 +322,8 @@ class TestConditions:
         expected = {
             "every(7)": [number for number in range(40) if number % 7 == 0],
             "argmax(T)[0] >= 2": [number for number in range(40) if all_fields[number].argmax() // 6 >= 2],
-            "window(mean(T), 3, max) > 6": [
-                number for number in range(2, 40) if max(means[number - 2 : number + 1]) > 6
+            "window(mean(T), 3, max) > 4.5": [
+                number for number in range(2, 40) if max(means[number - 2 : number + 1]) > 4.5
             ],
             "quantile(T, 0.5, -64..64 / 128) >= 6": [
                 number for number in range(40) if np.sort(all_fields[number], axis=None)[11] >= 6
