@@ -1465,6 +1465,20 @@ flexpath_status flexpath_step_unjudged(struct flexpath_step *step,
 flexpath_status flexpath_limit_process_bytes(uint64_t limit_bytes);
 
 /*
+ Has `run` called with `context` and each step, on a thread of Flexpath, one after the other. A step is released when
+ `run` returns, unless `run` did so. When no more will come, `run` is called once with null. There `flexpath_last_error`
+ says why in words, and `flexpath_subscriber_end` by number. `run` may ask, select and count by this subscriber. To take
+ steps (`flexpath_subscriber_next_step`) is `FLEXPATH_STATUS_MISUSE` from now on, and so it is for `run` to close the
+ subscriber. The next step is taken when `run` has returned: a slow one holds up what the subscription holds up. It may
+ neither throw nor longjmp. `release(context)` is called once, whatever this returns, when `run` will not be called any
+ more. It may be null. Any thread.
+ */
+flexpath_status flexpath_subscriber_on_step(struct flexpath_subscriber *subscriber,
+                                            void (*run)(void *context, struct flexpath_step *step),
+                                            void (*release)(void *context),
+                                            void *context);
+
+/*
  Makes a set of options, all at their defaults, to be freed by `flexpath_options_free`. Any thread.
  */
 flexpath_status flexpath_options_create(struct flexpath_options **options);
@@ -2195,7 +2209,8 @@ flexpath_status flexpath_subscriber_statistic(struct flexpath_subscriber *subscr
 
 /*
  Leaves the stream. Views that are still held stay valid until they are released, and hold up nobody. Steps that are
- still held can be read no more. The handle is closed, whatever this returns. Any thread.
+ still held can be read no more. The handle is closed, whatever this returns but `FLEXPATH_STATUS_MISUSE`: that is for
+ the function of `flexpath_subscriber_on_step`, for whose return this waits. Any thread.
  */
 flexpath_status flexpath_subscriber_close(struct flexpath_subscriber *subscriber);
 

@@ -1303,6 +1303,12 @@ public:
         if (check(flexpath_subscriber_next_step(raw(), wait_ms(timeout), &came)) != FLEXPATH_STATUS_OK) return std::nullopt;
         return step(came);
     }
+    /* Has the function called with each step, as std::optional<step>, on a thread of Flexpath, and without one when no more
+     * will come. Nobody else takes steps from now on. What it throws ends the program. */
+    template <class F> void on_step(F function) {
+        auto release = [](void *context) { delete static_cast<F *>(context); };
+        check(flexpath_subscriber_on_step(raw(), call<F>, release, new F(std::move(function))));
+    }
     /* The variables that provide records of a type, those that fit best first: waits for the first step. Throws what says
      * of each variable, field by field, why none does. */
     std::vector<provided> of(const schema &wanted) {
@@ -1392,6 +1398,12 @@ public:
     void close() { check(flexpath_subscriber_close(take())); }
 
 private:
+    template <class F> static void call(void *context, flexpath_step *came) noexcept {
+        if (came)
+            (*static_cast<F *>(context))(std::optional<step>(step(came)));
+        else
+            (*static_cast<F *>(context))(std::optional<step>());
+    }
     std::uint64_t ask(const std::string &parameter, std::int32_t kind, const void *value,
                       std::chrono::milliseconds timeout, bool urgent) {
         std::uint64_t seen = 0;

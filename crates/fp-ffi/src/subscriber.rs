@@ -1,6 +1,7 @@
 //! Subscribers: open, wait for steps, close.
 #![allow(unsafe_code, unreachable_pub)] // exported names
 
+use crate::callback::Callback;
 use crate::cohort::or_decline;
 use crate::descriptor::Descriptor;
 use crate::failure::{Failure, Status, check_process, guard, remember};
@@ -10,7 +11,7 @@ use crate::options::{OptionsHandle, placed, settings};
 use crate::raw::{check_place, give, text, texts, wait};
 use crate::statistics::{all_of, value_of};
 use crate::step::StepHandle;
-use fp_core::{EndReason, EventQueue, NextStep, Subscriber as Core, own_pid};
+use fp_core::{EndReason, EventQueue, NextStep, Signal, Subscriber as Core, own_pid};
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +26,7 @@ pub struct SubscriberHandle {
     process: u32,
     fetch_timeout: Duration,
     end: AtomicI32,
+    callback: Mutex<Option<Callback>>,
 }
 
 /// Why a stream is over.
@@ -60,9 +62,67 @@ pub(crate) fn with_core<T>(
     run: impl FnOnce(&mut Core, &SubscriberHandle) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let found = find(handle)?;
-    check_process(found.process)?;
-    let mut core = found.core.lock().unwrap_or_else(PoisonError::into_inner);
-    run(core.as_mut().ok_or_else(closed)?, &found)
+    found.with_core(|core| run(core, &found))
+}
+
+impl SubscriberHandle {
+    fn with_core<T>(&self, run: impl FnOnce(&mut Core) -> Result<T, Failure>) -> Result<T, Failure> {
+        check_process(self.process)?;
+        let mut core = self.core.lock().unwrap_or_else(PoisonError::into_inner);
+        run(core.as_mut().ok_or_else(closed)?)
+    }
+
+    /// Steps go to what `start` starts from now on.
+    pub(crate) fn call_back(&self, start: impl FnOnce() -> Result<Callback, Failure>) -> Result<(), Failure> {
+        check_process(self.process)?;
+        let mut callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner);
+        if callback.is_some() {
+            return Err(Failure::misuse("the subscriber has a function for its steps already"));
+        }
+        *callback = Some(start()?);
+        Ok(())
+    }
+
+    /// Nothing takes steps but the caller.
+    fn check_steps_are_free(&self) -> Result<(), Failure> {
+        match *self.callback.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(_) => Err(Failure::misuse("steps go to the function of flexpath_subscriber_on_step")),
+            None => Ok(()),
+        }
+    }
+
+    /// Stops what takes steps, unless it is that which asks.
+    fn stop_callback(&self) -> Result<(), Failure> {
+        let callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner).take();
+        callback.map_or(Ok(()), Callback::stop)
+    }
+
+    fn is_in_callback(&self) -> bool {
+        let callback = self.callback.lock().unwrap_or_else(PoisonError::into_inner);
+        callback.as_ref().is_some_and(Callback::is_here)
+    }
+}
+
+/// What is set as long as `next` would return at once.
+pub(crate) fn signal(found: &SubscriberHandle) -> Result<Signal, Failure> {
+    let system = |error| Failure::new(Status::System, format!("no descriptor: {error}"));
+    found.with_core(|core| core.step_signal().map_err(system))
+}
+
+/// The next step of a subscriber, as a handle.
+pub(crate) fn next(
+    found: &SubscriberHandle,
+    timeout: Duration,
+    step: *mut *mut StepHandle,
+) -> Result<Status, Failure> {
+    found.with_core(|core| match core.next_step(timeout)? {
+        NextStep::Step(reader) => give(step, hold(StepHandle::new(reader, found.fetch_timeout)), "step"),
+        NextStep::NotYet => Ok(Status::NotYet),
+        NextStep::Ended(ending) => {
+            found.end.store(end_code(&ending.reason) as i32, Ordering::Relaxed);
+            Ok(remember(Failure::new(Status::EndOfStream, ending.reason.to_string())))
+        }
+    })
 }
 
 /// What happens on the stream, for who waits for it.
@@ -108,8 +168,17 @@ pub extern "C" fn flexpath_subscriber_open(
         let (events, core) = (core.event_queue(), Mutex::new(Some(core)));
         let (process, end) = (own_pid(), AtomicI32::new(0));
         let (events_shown, steps_shown) = (Descriptor::default(), Descriptor::default());
-        let opened =
-            SubscriberHandle { core, events, events_shown, steps_shown, process, fetch_timeout, end };
+        let callback = Mutex::default();
+        let opened = SubscriberHandle {
+            core,
+            events,
+            events_shown,
+            steps_shown,
+            process,
+            fetch_timeout,
+            end,
+            callback,
+        };
         give(subscriber, hold(opened), "subscriber")
     })
 }
@@ -126,14 +195,9 @@ pub extern "C" fn flexpath_subscriber_next_step(
 ) -> Status {
     guard(|| {
         check_place(step, "step")?;
-        with_core(subscriber, |core, found| match core.next_step(wait(timeout_ms))? {
-            NextStep::Step(reader) => give(step, hold(StepHandle::new(reader, found.fetch_timeout)), "step"),
-            NextStep::NotYet => Ok(Status::NotYet),
-            NextStep::Ended(ending) => {
-                found.end.store(end_code(&ending.reason) as i32, Ordering::Relaxed);
-                Ok(remember(Failure::new(Status::EndOfStream, ending.reason.to_string())))
-            }
-        })
+        let found = find(subscriber)?;
+        found.check_steps_are_free()?;
+        next(&found, wait(timeout_ms), step)
     })
 }
 
@@ -208,12 +272,19 @@ pub extern "C" fn flexpath_subscriber_statistic(
 }
 
 /// Leaves the stream. Views that are still held stay valid until they are released, and hold up nobody. Steps that are
-/// still held can be read no more. The handle is closed, whatever this returns. Any thread.
+/// still held can be read no more. The handle is closed, whatever this returns but `FLEXPATH_STATUS_MISUSE`: that is for
+/// the function of `flexpath_subscriber_on_step`, for whose return this waits. Any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn flexpath_subscriber_close(subscriber: *mut SubscriberHandle) -> Status {
     guard(|| {
+        if find(subscriber)?.is_in_callback() {
+            return Err(Failure::misuse(
+                "a function that is called with steps cannot close their subscriber",
+            ));
+        }
         let found = take(subscriber)?;
         check_process(found.process)?;
+        found.stop_callback()?;
         let core = found.core.lock().unwrap_or_else(PoisonError::into_inner).take();
         core.ok_or_else(closed)?.close()?;
         Ok(Status::Ok)

@@ -2,6 +2,8 @@
 #include "check.hpp"
 #include <cstring>
 #include <flexpath.hpp>
+#include <future>
+#include <memory>
 
 using namespace std::chrono_literals;
 
@@ -49,6 +51,15 @@ static void ask()
     flexpath::options chosen;
     chosen.set("Name", "asker").set("Variables", "").set("QueueFullPolicy", "DropOldest");
     flexpath::subscriber asker("steered", chosen);
+    /* It may ask while steps come to a function, and is told there that no more will come. */
+    auto steps = std::make_shared<std::uint64_t>(0);
+    auto over = std::make_shared<std::promise<std::uint64_t>>();
+    asker.on_step([steps, over](std::optional<flexpath::step> came) {
+        if (came)
+            (*steps)++;
+        else
+            over->set_value(*steps);
+    });
     const std::uint64_t first = asker.request("conductivity", 2.5, 60s);
     CHECK(asker.request("level", -2, 60s, true) > first);
     asker.request("melts", true, 60s);
@@ -59,6 +70,9 @@ static void ask()
     asker.request("resume", 60s);
     asker.request("melts", true, 60s);
     asker.request("stop", 60s);
+    auto taken = over->get_future();
+    CHECK(taken.wait_for(60s) == std::future_status::ready && taken.get() > 0);
+    CHECK(asker.end() == FLEXPATH_END_CLOSED);
     asker.close();
     std::cout << "asked\n";
 }

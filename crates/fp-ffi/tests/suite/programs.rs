@@ -110,6 +110,11 @@ fn a_program_waits_by_poll() {
 }
 
 #[test]
+fn steps_come_to_a_function() {
+    over_each("tests/c/called_back.c", "called back\n");
+}
+
+#[test]
 fn derivations_call_c_functions_over_arrays() {
     over_each("tests/c/called.c", "called\n");
 }
