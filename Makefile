@@ -195,7 +195,7 @@ bench-boxes: tools
 	$(call step,an array in many boxes,scripts/bench/record.py boxes cargo bench -p flexpath --bench boxes)
 
 bench-watches: tools
-	$(call step,subscribers with conditions,scripts/bench/record.py watches cargo bench -p flexpath --bench watches)
+	$(call step,subscribers with conditions,scripts/bench/record.py watches sh -c "cargo bench -p flexpath --bench watches && cargo bench -p flexpath-sim --bench watching")
 
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)

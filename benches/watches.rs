@@ -1,5 +1,5 @@
 //! Subscribers that want steps by what is in their arrays: `cargo bench -p flexpath --bench watches`. `-- --only CASE`
-//! takes one case: `decision`, `attach`, `crowd` or `kept`.
+//! takes one case: `decision`, `attach`, `crowd`, `kept` or `moved`.
 //!
 //! Every side is a process of its own, which is this binary again, with a role. Each row is ours beside its bound. Where
 //! the bound is made of another figure, that one is of the same run. `docs/performance.md` says what is measured.
@@ -15,6 +15,8 @@ mod kept;
 #[path = "spine/machine.rs"]
 #[allow(dead_code)] // each bench uses its part
 mod machine;
+#[path = "watches/moved.rs"]
+mod moved;
 #[path = "spine/ours.rs"]
 #[allow(dead_code)] // each bench uses its part
 mod ours;
@@ -38,11 +40,12 @@ mod sockets;
 use process::{ROLE, Words};
 
 /// What is measured, by its name.
-const CASES: [(&str, fn()); 4] = [
+const CASES: [(&str, fn()); 5] = [
     ("decision", decision::measure),
     ("attach", attach::measure),
     ("crowd", crowd::measure),
     ("kept", kept::measure),
+    ("moved", moved::measure),
 ];
 
 fn main() {
@@ -68,6 +71,8 @@ fn play(role: &str, words: &Words) {
         "attach-subscriber" => attach::subscriber(words),
         "crowd-publisher" => crowd::publisher(words),
         "crowd-subscribers" => crowd::subscribers(words),
+        "moved-publisher" => moved::publisher(words),
+        "moved-subscriber" => moved::subscriber(words),
         "kept-publisher" => kept::publisher(words),
         "kept-subscriber" => kept::subscriber(words),
         _ => panic!("no such role: {role}"),

@@ -81,6 +81,9 @@ pub(crate) fn measure() {
     noted("1 condition that fires, end to event", one.1, "us");
     noted("64 conditions that fire, end to the last event", few.1, "us");
     bounded("1024 conditions that fire, end to the last event", (many.1, 1e5), "us", "at most 100 ms");
+    for (conditions, told_us) in [(1.0, one.1), (64.0, few.1), (1024.0, many.1)] {
+        noted(&format!("events told of {conditions} conditions that fire"), conditions / told_us * 1e6, "/s");
+    }
 }
 
 /// What the publisher says of a crowd.

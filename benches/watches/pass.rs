@@ -44,7 +44,7 @@ pub(crate) fn measure() -> Pass {
 }
 
 /// Four at a time, so that no comparison waits for the one before.
-fn least_of(numbers: &[f64]) -> f64 {
+pub(crate) fn least_of(numbers: &[f64]) -> f64 {
     let lesser = |one: f64, other: f64| if other < one { other } else { one };
     let (fours, rest) = numbers.as_chunks::<4>();
     let mut least = [f64::INFINITY; 4];

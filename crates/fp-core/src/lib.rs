@@ -89,11 +89,11 @@ pub use fp_types::record;
 pub use fp_types::record::{Loss, Record};
 pub use fp_types::{
     ArrayKind, AttributeValue, BlockId, Condition, ConditionRefusal, ContributionError, CopyError, Dims,
-    Dtype, Epoch, Fingerprint, Judgement, Measure, Measured, MeasuredCall, MeasuredNumber, MemoryOrder,
-    NameError, ParseConditionError, ParseSelectionError, PlanError, Position, Quantity, Rank, Real, RecordId,
-    Region, RegionError, RunsError, SchemaError, Selection, SelectionError, SelectionExpression, Shape,
-    ShapeTooLarge, Side, Slice, Statistic, StepId, StrideError, StridedRegion, SubscriptionId, TooManyDims,
-    Unmeasured, VariableDef, VariableOrigin, WindowStatistic,
+    Dtype, Epoch, Fingerprint, FunctionOrigin, Judgement, Measure, Measured, MeasuredCall, MeasuredNumber,
+    MemoryOrder, NameError, ParseConditionError, ParseSelectionError, PlanError, Position, Quantity, Rank,
+    Real, RecordId, Region, RegionError, RunsError, SchemaError, Selection, SelectionError,
+    SelectionExpression, Shape, ShapeTooLarge, Side, Slice, Statistic, StepId, StrideError, StridedRegion,
+    SubscriptionId, TooManyDims, Unmeasured, VariableDef, VariableOrigin, WindowStatistic,
 };
 pub use options::access::{Access, AccessRule, Who, stream_name_fits};
 pub use options::derived_variable::DerivedVariable;

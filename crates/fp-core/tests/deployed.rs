@@ -101,6 +101,23 @@ fn over_tcp_nobody_tells_who_the_user_is() {
     assert!(told.contains("is run, and who sent this is not known"), "{told}");
 }
 
+#[test]
+fn a_condition_names_modules_that_are_there() {
+    let place = Place::new();
+    let options = || place.over(TransportKind::Shm);
+    let error = options().with_condition("max(module(m, a)) > 1").expect_err("no module is called so");
+    assert!(
+        error.to_string().contains("module(m, ...)") && error.to_string().contains("with_module"),
+        "{error}"
+    );
+    let named = options().with_module("m", b"no module".to_vec()).expect("a name");
+    let hash = ModuleHash::of(b"no module");
+    let condition =
+        named.with_condition("rises(max(module(m, a[3:9], f32)) > 1)").expect("it is there").condition;
+    let text = condition.map(|condition| condition.to_string());
+    assert_eq!(text, Some(format!("rises(max(module({hash}, a[3:9], f32)) > 1.0)")));
+}
+
 #[cfg(not(feature = "wasm"))]
 #[test]
 fn without_the_feature_no_code_is_run() {
@@ -347,6 +364,66 @@ mod wasm {
         let told = why(&take(&mut subscriber), "m");
         let said = "function 1 of the module has 70006 bytes: at most 65536 are compiled";
         assert_eq!(told, format!("publisher rank 0: {said}"));
+    }
+
+    /// What a condition says of each step, found here.
+    type Known = (&'static str, fn(&[f64]) -> bool);
+
+    const CONDITIONS: [Known; 3] = [
+        ("sum(module(twice, a)) > -95", |all| all.iter().sum::<f64>() * 2.0 > -95.0),
+        ("max(module(twice, a[10:30])) > 97", |all| all[10..30].iter().any(|x| 2.0 * x > 97.0)),
+        ("argmin(module(twice, a))[0] < 5", |all| {
+            let least = all.iter().copied().fold(f64::INFINITY, f64::min);
+            all.iter().position(|x| *x == least).is_some_and(|at| at < 5)
+        }),
+    ];
+
+    fn watching(place: &Place, kind: TransportKind, module: &[u8], condition: &str) -> Subscriber {
+        let options = place.over(kind).with_module("twice", module).expect("a module");
+        attach(options.with_condition(condition).expect(condition).with_limit_steps(64))
+    }
+
+    #[test]
+    fn conditions_measure_what_modules_make() {
+        for kind in [TransportKind::Inproc, TransportKind::Shm] {
+            let place = Place::new();
+            let mut publisher = open(same_user(&place).with_derive_budget(Duration::from_secs(60)));
+            let mut watchers = CONDITIONS.map(|(condition, _)| watching(&place, kind, &add(), condition));
+            let steps: Vec<u64> = (0..40).map(|_| publish(&mut publisher)).collect();
+            for ((condition, holds), watcher) in CONDITIONS.into_iter().zip(&mut watchers) {
+                let wanted: Vec<u64> = steps.iter().copied().filter(|step| holds(&elements(*step))).collect();
+                assert!(!wanted.is_empty() && wanted.len() < steps.len(), "{condition}: {wanted:?}");
+                for number in wanted {
+                    let step = take(watcher);
+                    let judgement = step.judgement().expect("it is told why");
+                    assert_eq!((step.step().0, &judgement.unjudged), (number, &None), "{condition}");
+                    let hash = ModuleHash::of(&add()).to_string();
+                    assert!(judgement.measured[0].measure.contains(&format!("module({hash}, a")));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_is_not_judged_where_its_module_gives_nothing() {
+        let place = Place::new();
+        let mut publisher = open(same_user(&place));
+        let forever = guest("(loop $again (br $again))");
+        let mut watcher = watching(&place, TransportKind::Shm, &forever, "any(module(twice, a) > 9)");
+        let mut not_proved = watching(&place, TransportKind::Tcp, &add(), "any(module(twice, b) > 9)");
+        for round in 0..3 {
+            publish(&mut publisher);
+            let told = take(&mut watcher).judgement().and_then(|known| known.unjudged.clone());
+            let told = told.expect("it was not judged").reason;
+            let wanted = match round {
+                0 | 1 => "the module did more than 20000000 units of work",
+                _ => "it ran for too long 2 times",
+            };
+            assert!(told.contains(wanted), "{round}: {told}");
+            let told = take(&mut not_proved).judgement().and_then(|known| known.unjudged.clone());
+            let told = told.expect("it was not judged").reason;
+            assert!(told.contains("who sent this is not known"), "{told}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Options by name. They have the names that users of SST know, where the meaning is the same, and names of our own.
 
+use crate::words;
 use fp_core::{
     Access, Contact, DeployLimits, DeployPolicy, LinkOptions, ListenAddress, ModuleHash, OnLoss,
     PublisherOptions, QueuePolicy, Rendezvous, Share, ShareMode, StartAt, StepId, SubscriberOptions,
@@ -229,7 +230,10 @@ keys! {
     "Variables", Subscriber, |s, v| {
         s.subscriber.variables = VariableSet::named(v.split(',').map(str::trim))
     };
-    "Condition", Subscriber, |s, v| s.subscriber.condition = Some(parsed(v)?);
+    "Condition", Subscriber, |s, v| {
+        let with = s.subscriber.clone().with_condition(v);
+        s.subscriber = with.map_err(|error| words::of_c(&error.to_string()))?;
+    };
     "CreditSteps", Subscriber, |s, v| s.subscriber.credit_steps = Some(number(v, 1)?);
     "StartAt", Subscriber, |s, v| s.subscriber.start_at = match v {
         "Next" => StartAt::Next,

@@ -19,7 +19,7 @@ const WORDS: &[(&str, &str)] = &[
     ("ask for one by with_share", "ask for one by ShareSet and ShareRedeliver"),
     ("with DropOldest and no variables", "with QueueFullPolicy DropOldest"),
     ("with_explicit_done", "ShareExplicitDone"),
-    ("with_module names it", "flexpath_options_add_module names it"),
+    ("with_module", "flexpath_options_add_module"),
 ];
 
 /// A text in the words of C. What stands in quotes is somebody's name, and stays.

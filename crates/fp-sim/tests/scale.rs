@@ -1,7 +1,7 @@
 //! Small worlds of the scale model: what must hold whatever the size. A binary of its own, as its allocator counts.
 
 use fp_proto::mutation::Mutation;
-use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, crowd, observe, rest, run};
+use fp_sim::scale::{Counting, LinkCost, ScaleFigures, World, askers, crowd, observe, rest, run, watch};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -157,4 +157,21 @@ fn nothing_is_remembered_for_ever() {
         let grown = grown_at_rest(Some(mutation));
         assert!(grown > 4 << 10, "{mutation:?} is not noticed: {grown} bytes");
     }
+}
+
+/// What a condition does not ask for is told to nobody: a report up and the log down on each edge, however many watch.
+#[test]
+fn a_watch_costs_an_edge_the_same_in_every_cohort() {
+    let cluster = LinkCost::named("cluster").expect("there is such a network");
+    let [few, many] = [(64, 8), (1_024, 64)].map(|(publishers, subscribers)| {
+        let mut world = World::new(cluster, publishers, subscribers);
+        world.charges_cpu = false;
+        let found = watch(world, 1);
+        assert_eq!(found.messages, 2 * (u64::from(publishers) - 1), "{found:?}");
+        assert!(found.report_bytes <= 128, "{found:?}");
+        assert!(found.links_only_us > 0.0 && found.links_only_us == found.told_us, "{found:?}");
+        found
+    });
+    assert!(many.report_bytes <= few.report_bytes + 8, "{few:?}, {many:?}");
+    assert!(many.told_us < 3.0 * few.told_us, "a level of the tree more, on each side: {few:?}, {many:?}");
 }

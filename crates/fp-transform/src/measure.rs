@@ -5,8 +5,8 @@
 //! part are equal for equal elements, however the array is cut.
 
 use fp_types::{
-    Dims, Dtype, Found, MAX_DIMS, Measure, MeasureParts, Measured, MeasuredCall, MeasuredNumber, Real,
-    Selection, SelectionExpression, Shape, Statistic as Made, Unmeasured,
+    Dims, Dtype, Found, FunctionOrigin, MAX_DIMS, Measure, MeasureParts, Measured, MeasuredCall,
+    MeasuredNumber, Real, Selection, SelectionExpression, Shape, Statistic as Made, Unmeasured,
 };
 
 use crate::block::Array;
@@ -36,8 +36,11 @@ pub fn measuring(measure: &Measure, is_placed: bool) -> Result<Derivation, Deriv
         None => of,
     };
     let of = match measure.call() {
-        Some(MeasuredCall { name, dtype }) => {
-            let call = ModuleCall::registered(name.as_str());
+        Some(MeasuredCall { origin, name, dtype }) => {
+            let call = match origin {
+                FunctionOrigin::Registered => ModuleCall::registered(name.as_str()),
+                FunctionOrigin::HandedOver => ModuleCall::new(name.as_str()),
+            };
             of.module(dtype.map_or(call.clone(), |dtype| call.with_dtype(dtype)))?
         }
         None => of,

@@ -35,6 +35,10 @@ pub(crate) struct WatchOptions {
     pub(crate) stream: String,
     /// What a step must be like
     pub(crate) condition: Condition,
+    /// A WebAssembly module that the condition calls, as `max(module(NAME, T)) > 9`; repeatable. It runs in the publisher,
+    /// if that lets it
+    #[arg(long = "module", value_name = "NAME=FILE", value_parser = module)]
+    pub(crate) modules: Vec<(String, PathBuf)>,
     /// What is done with each such step, in this order: `notify` prints a line, `deliver VARIABLE[slice]` values, `write DIR`
     /// puts its variables into a file of its own there, `run NAME` starts a command of --commands, `request
     /// PARAMETER[=VALUE]` asks the simulation [default: notify]
@@ -67,4 +71,10 @@ pub(crate) struct WatchOptions {
     /// Who this is.
     #[command(flatten)]
     pub(crate) credentials: CredentialOptions,
+}
+
+fn module(text: &str) -> Result<(String, PathBuf), String> {
+    let named = text.split_once('=').filter(|(name, file)| !name.is_empty() && !file.is_empty());
+    let (name, file) = named.ok_or("NAME=FILE is expected, such as speed=speed.wasm")?;
+    Ok((name.to_owned(), PathBuf::from(file)))
 }

@@ -6,6 +6,7 @@ mod commands;
 mod line;
 mod requests;
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
@@ -33,7 +34,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &WatchOptions) -> Result<(), 
     let mut watch = Watch::new(options)?;
     let credentials = options.credentials.read()?;
     let interrupt = Interrupt::watch()?;
-    let subscription = watch.subscription().with_interrupt(Asked::new(interrupt.asked()));
+    let subscription = watch.subscription()?.with_interrupt(Asked::new(interrupt.asked()));
     let opened = watch.open_asker(&credentials, &rendezvous, &interrupt);
     let opened = opened.and_then(|()| open(&options.stream, subscription, &credentials, rendezvous));
     let outcome = opened.and_then(|mut subscriber| {
@@ -82,10 +83,17 @@ impl<'o> Watch<'o> {
     }
 
     /// No more is asked of the publisher than actions need: nothing for a line that is printed.
-    fn subscription(&self) -> SubscriberOptions {
+    fn subscription(&self) -> Result<SubscriberOptions, Failure> {
         let options = self.options;
         let mut asked = SubscriberOptions::default().with_open_timeout(options.timeout);
-        asked.condition = Some(options.condition.clone());
+        for (name, file) in &options.modules {
+            let refused =
+                |error: &dyn Display| Failure::Usage(format!("--module {}: {error}", file.display()));
+            let code = std::fs::read(file).map_err(|error| refused(&error))?;
+            asked = asked.with_module(name, code).map_err(|error| refused(&error))?;
+        }
+        let with = asked.with_condition(options.condition.clone());
+        asked = with.map_err(|error| Failure::Usage(error.to_string().replace("with_module", "--module")))?;
         let writes = self.actions.iter().any(|action| matches!(action, Action::Write(_)));
         if !(writes && options.variables.is_empty()) {
             let delivered = self.actions.iter().filter_map(|action| match action {
@@ -95,7 +103,7 @@ impl<'o> Watch<'o> {
             let written = options.variables.iter().filter(|_| writes).cloned();
             asked = asked.with_variables(delivered.chain(written));
         }
-        if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) }
+        Ok(if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) })
     }
 
     /// Opens the subscriber that asks, if any action does.

@@ -215,6 +215,34 @@ fn what_a_function_of_the_publisher_makes_is_watched() {
     live.stop();
 }
 
+/// This publisher runs no code of others, and says so.
+#[test]
+fn what_a_module_makes_is_not_judged_where_none_runs() {
+    let live = Live::with("rows", |options| options);
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, condition) = (folder.path().join("far.wasm"), "any(module(far, temperature) > 0)");
+    let named = format!("far={}", file.display());
+    let arguments = ["watch", "rows", condition, "--module", &named, "--json", "--steps", "1"];
+    let absent = Run::of(&live, &arguments).finish();
+    assert!(
+        !absent.status.success() && absent.stderr.contains("far.wasm: No such file"),
+        "{}",
+        absent.stderr
+    );
+    std::fs::write(&file, "no module").expect("written");
+    let watched = Run::of(&live, &arguments).finish();
+    let line = &lines(&watched.stdout)[0];
+    let told = line["unjudged"].as_str().unwrap_or_default();
+    assert!(told.contains("this publisher runs no code that others hand over"), "{line}");
+    let unnamed = Run::of(&live, &["watch", "rows", condition]).finish();
+    assert!(
+        unnamed.stderr.contains("module(far, ...)") && unnamed.stderr.contains("(--module)"),
+        "{}",
+        unnamed.stderr
+    );
+    live.stop();
+}
+
 /// Records whose second number is as much as the step.
 fn publish_records(place: &Path, stopped: Receiver<()>) {
     let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(place).expect("a place"));

@@ -101,8 +101,8 @@ impl Default for SubscriberOptions {
 }
 
 impl SubscriberOptions {
-    /// Names a WebAssembly module that derivations run, as in `T | module(name)`. It goes to the publisher with the
-    /// subscription. It is run there if the publisher's owner allows that
+    /// Names a WebAssembly module that derivations run, as in `T | module(name)`, and conditions, as in
+    /// `max(module(name, T)) > 9`. It goes to the publisher with the subscription. It is run there if the publisher's owner allows that
     /// ([`PublisherOptions::with_deployment`](crate::PublisherOptions::with_deployment)). docs/transforms.md says what
     /// a module exports; here nothing of it is looked at.
     ///
@@ -252,13 +252,18 @@ impl SubscriberOptions {
     /// later: with a name that never comes, no step does.
     ///
     /// # Errors
-    /// A text that cannot be read, with the character. Whether the publisher knows the word is said when it is opened.
+    /// A text that cannot be read, with the character, or a module that is not there: that must be handed over before
+    /// ([`SubscriberOptions::with_module`]). Whether the publisher knows the word is said when it is opened.
     pub fn with_condition<C>(mut self, condition: C) -> Result<Self, ParseConditionError>
     where
         C: TryInto<Condition>,
         ParseConditionError: From<C::Error>,
     {
-        self.condition = Some(condition.try_into()?);
+        let hash_of = |name: &str| {
+            let is_it = |module: &&DeployedModule| module.name == name || module.hash.to_string() == name;
+            self.modules.iter().find(is_it).map(|module| module.hash.to_string())
+        };
+        self.condition = Some(condition.try_into()?.with_modules(hash_of)?);
         Ok(self)
     }
 
@@ -398,7 +403,10 @@ impl SubscriberOptions {
 pub(crate) fn requests(options: &SubscriberOptions) -> Vec<Request> {
     let asked = options.requests.iter().filter_map(SubscriptionRequest::of_publisher);
     let sent = options.derived().filter(|of| of.placement != CohortSide::Subscriber);
-    let needed: Vec<_> = sent.flat_map(|of| of.derivation.modules()).filter_map(|of| of.hash()).collect();
+    let derived = sent.flat_map(|of| of.derivation.modules()).filter_map(|of| of.hash());
+    let measures = options.condition.iter().flat_map(Condition::measures);
+    let measured = measures.filter_map(|measure| measure.call()).filter_map(|call| call.name.parse().ok());
+    let needed: Vec<ModuleHash> = derived.chain(measured).collect();
     let modules = options.modules.iter().filter(|module| needed.contains(&module.hash));
     let mut all: Vec<Request> = asked.chain(modules.map(DeployedModule::request)).collect();
     all.sort();

@@ -80,6 +80,36 @@ static void try(const char *policy, const char *const *limits, const struct modu
     MUST(flexpath_variable_free(cells));
 }
 
+/* A condition on what the module makes: this one makes a row of each block, which is no field. So it ran, and why the step
+ * was not judged is told. */
+static void check_condition(const char *policy)
+{
+    const char *condition = "any(module(squares, cells) > 1)", *reason;
+    const uint64_t shape = CELLS;
+    flexpath_options *allowing, *asking;
+    flexpath_variable *cells;
+    flexpath_step *step;
+    MUST(flexpath_options_create(&allowing));
+    MUST(flexpath_options_set(allowing, "DeriveBudgetSecs", "60"));
+    MUST(flexpath_options_set(allowing, "DeployPolicy", policy));
+    MUST(flexpath_options_create(&asking));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "(flexpath_options_add_module)", flexpath_options_set(asking, "Condition", condition));
+    MUST(flexpath_options_add_module(asking, "squares", squares.bytes, squares.len));
+    MUST(flexpath_options_set(asking, "Condition", condition));
+    MUST(flexpath_variable_global("cells", FLEXPATH_DTYPE_F64, 1, &shape, &cells));
+    MUST(flexpath_publisher_open("condition", allowing, &publisher));
+    MUST(flexpath_subscriber_open("condition", asking, &subscriber));
+    publish(cells);
+    step = next_step();
+    MUST(flexpath_step_unjudged(step, &reason));
+    CHECK(strstr(reason, "the module gave f64"));
+    MUST(flexpath_step_release(step));
+    close_ends();
+    MUST(flexpath_options_free(allowing));
+    MUST(flexpath_options_free(asking));
+    MUST(flexpath_variable_free(cells));
+}
+
 static void check_limits(const char *listed)
 {
     const char *fuel[] = {"DeployFuel", "10", NULL}, *memory[] = {"DeployMemoryBytes", "65535", NULL};
@@ -118,6 +148,7 @@ int main(int count, char **arguments)
     try(other, NULL, &squares, FLEXPATH_PLACEMENT_PUBLISHER, hash);
     try(NULL, NULL, &squares, FLEXPATH_PLACEMENT_SUBSCRIBER, NULL);
     check_limits(listed);
+    check_condition(listed);
     printf("deployed\n");
     return 0;
 }

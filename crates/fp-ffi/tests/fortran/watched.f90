@@ -23,7 +23,7 @@ program watched
   use flexpath
   use watched_function
   use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_loc, c_sizeof
-  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, real64
+  use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, int8, real64
   implicit none
   integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 23
   character(len=40), parameter :: condition(conditions) = [character(len=40) :: &
@@ -45,6 +45,7 @@ program watched
 
   call check_conditions()
   call check_unjudged()
+  call check_module()
   print '(a)', 'watched'
 contains
   ! The field of a step, from 0: whole numbers that differ from place to place and from step to step.
@@ -292,6 +293,35 @@ contains
     call flexpath_publisher_close(publisher)
     call flexpath_variable_free(few)
   end subroutine check_unjudged
+
+  ! This publisher runs no modules, and says so: what a condition calls one is known before.
+  subroutine check_module()
+    type(flexpath_options) :: options
+    type(flexpath_subscriber) :: subscriber
+    type(flexpath_variable) :: few
+    type(flexpath_step) :: step
+    character(len=*), parameter :: condition = 'any(module(far, T) > 1)'
+    character(len=:), allocatable :: reason
+    integer :: status
+    call open_publisher()
+    call flexpath_options_set(options, 'Condition', condition, stat=stat, errmsg=errmsg)
+    call check('no module', stat == flexpath_status_bad_option .and. index(errmsg, 'flexpath_options_add_module') > 0)
+    call flexpath_options_add_module(options, 'far', [0_int8])
+    call flexpath_options_set(options, 'Condition', condition)
+    call flexpath_subscriber_open(subscriber, 'watched', options)
+    call flexpath_options_free(options)
+    call flexpath_variable_global(few, 'T', flexpath_dtype_f64, [1])
+    call flexpath_publisher_begin_step(publisher)
+    call flexpath_put(publisher, few, [0.0_real64])
+    call flexpath_publisher_end_step(publisher)
+    call flexpath_subscriber_next_step(subscriber, step, 60000, status)
+    call flexpath_step_unjudged(step, reason)
+    call check('why: ' // reason, index(reason, 'this publisher runs no code') > 0)
+    call flexpath_step_release(step)
+    call flexpath_subscriber_close(subscriber)
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(few)
+  end subroutine check_module
 
   subroutine check(what, is_so)
     character(len=*), intent(in) :: what

@@ -2,17 +2,19 @@
 
 use crate::scale::books::Mark;
 use crate::scale::coordinator::contact;
+use crate::scale::least::{self, Least};
 use crate::scale::memory;
 use crate::scale::rank::{Input, Machine, Rank, Slot};
 use crate::scale::world::World;
 use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
-use fp_proto::config::{CohortConfig, CohortPosition, PublisherConfig, SubscriberConfig};
+use fp_proto::config::{CohortConfig, CohortPosition, PublisherConfig, SubscriberConfig, SubscriptionSpec};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_proto::tree;
 use fp_types::{Epoch, Rank as RankId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 const EPOCH: Epoch = Epoch(0x1234_5678_9abc_def0_1234_5678_9abc_def0);
 /// Subscriber ranks that ask who owns what; in larger cohorts these many and their relatives do.
@@ -44,15 +46,16 @@ pub fn askers(subscribers: u32) -> BTreeSet<u32> {
     chosen
 }
 
-fn subscriber(cohort: CohortConfig) -> Box<SubscriberMachine> {
+fn subscriber(cohort: CohortConfig, spec: SubscriptionSpec) -> Box<SubscriberMachine> {
     let mut config = SubscriberConfig::new(cohort, Epoch(77), "stream");
+    config.spec = spec;
     config.publisher_contact = Some(contact(Slot(0)));
     Box::new(SubscriberMachine::new(config, Moment::ZERO))
 }
 
 /// A subscriber of one rank.
 pub(crate) fn lone(name: &str, slot: Slot) -> Box<SubscriberMachine> {
-    subscriber(CohortConfig::alone(name, contact(slot)))
+    subscriber(CohortConfig::alone(name, contact(slot)), SubscriptionSpec::default())
 }
 
 impl World {
@@ -63,6 +66,9 @@ impl World {
             let before = memory::live_bytes();
             let mut config = PublisherConfig::new(cohort("stream", Slot(0), rank, size), EPOCH);
             config.limit_subscriptions = LIMIT_SUBSCRIPTIONS;
+            if self.is_watched {
+                config.measures = Arc::new(Least);
+            }
             #[cfg(feature = "mutations")]
             {
                 config.mutation = self.mutation;
@@ -87,7 +93,7 @@ impl World {
         let asking = askers(size);
         for rank in 0..size {
             let config = cohort("readers", first, rank, size);
-            self.add_subscriber(config, asking.contains(&rank));
+            self.add_subscriber(config, !self.is_watched && asking.contains(&rank));
         }
         self.begin_stage();
         self.command(first, Input::Gathered(size));
@@ -133,7 +139,8 @@ impl World {
 
     fn add_subscriber(&mut self, cohort: CohortConfig, asks: bool) {
         let before = memory::live_bytes();
-        let machine = subscriber(cohort);
+        let spec = if self.is_watched { least::watching() } else { SubscriptionSpec::default() };
+        let machine = subscriber(cohort, spec);
         self.ranks.push(Rank::new(Machine::Subscriber(machine), asks, before));
     }
 }

@@ -1,9 +1,9 @@
 //! What the publishers put: a grid of one box a rank, or particles. Each rank has as many of those as it happens to.
 
-use fp_proto::message::ResolveQuery;
+use crate::scale::least::{GRID, part};
+use fp_proto::message::{MeasurePart, ResolveQuery};
 use fp_types::{Contribution, Dims, Dtype, Region, Selection, Shape, VariableDef, VariablePut};
 
-const GRID: &str = "temperature";
 const ATOMS: &str = "atoms";
 /// Elements of a box along each dimension, and what it grows by from layout to layout.
 const BOX: u64 = 64;
@@ -31,6 +31,8 @@ pub(crate) struct Content {
     halved: bool,
     /// Particles instead of the grid, of this draw.
     counts: Option<u64>,
+    /// Whether the least element of the grid is below 0.
+    pub(crate) fires: bool,
 }
 
 /// Splits a power of two into three as evenly as it goes, the first the largest.
@@ -53,7 +55,14 @@ fn region(start: &[u64], count: &[u64]) -> Region {
 
 impl Content {
     pub(crate) fn new(publishers: u32) -> Self {
-        Self { publishers, boxes: factors(publishers), extent: BOX, halved: false, counts: None }
+        Self {
+            publishers,
+            boxes: factors(publishers),
+            extent: BOX,
+            halved: false,
+            counts: None,
+            fires: false,
+        }
     }
 
     /// The content of the next step.
@@ -84,6 +93,13 @@ impl Content {
             None => self.grid(rank),
         };
         Contribution { variables: vec![put] }
+    }
+
+    /// What one rank measures: the least of its elements, which may be below 0 on the last rank.
+    pub(crate) fn measured(&self, measure: &str, rank: u32) -> MeasurePart {
+        let is_low = self.fires && rank + 1 == self.publishers;
+        let least = if is_low { -1.0 } else { 1.0 + mixed(rank, 0) as f64 };
+        MeasurePart { measure: measure.to_owned(), part: part(least), unmeasured: None }
     }
 
     fn particles(&self, count: u64) -> VariablePut {

@@ -4,12 +4,13 @@ use crate::scale::memory;
 use fp_proto::codec;
 use fp_proto::commands::{Begin, Next};
 use fp_proto::effect::{DialTicket, Effect, PeerId};
-use fp_proto::message::{Message, ResolveQuery};
+use fp_proto::message::{MeasurePart, Message, ResolveQuery};
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_types::{Contribution, Rank as RankId, StepId, TableId};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A rank of the world: publishers first, then subscribers, then the newcomer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,8 @@ pub(crate) enum Input {
     Message(PeerId, Vec<u8>),
     Disconnected(PeerId),
     Begin,
-    End(StepId, Contribution),
+    /// With what was measured of it.
+    End(StepId, Contribution, Vec<MeasurePart>),
     Release(StepId),
     Resolve(TableId, Vec<ResolveQuery>),
     AskContacts(Vec<RankId>),
@@ -81,6 +83,8 @@ pub(crate) struct Rank {
     pub(crate) held: Held,
     /// The step that its application has begun.
     pub(crate) open_step: Option<StepId>,
+    /// What is to be measured of that.
+    pub(crate) measures: Vec<Arc<str>>,
     /// Whether it asks who owns what (subscribers).
     pub(crate) asks: bool,
     /// The table of the step that it took last, and the step that it holds meanwhile.
@@ -105,6 +109,7 @@ impl Rank {
             links_peak: 0,
             held,
             open_step: None,
+            measures: Vec::new(),
             asks,
             known: None,
             resolving: None,
@@ -120,10 +125,11 @@ impl Rank {
 }
 
 /// What came of the application's command, for the coordinator.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Answer {
     None,
-    Begun(StepId),
+    /// The step, and what is to be measured of it.
+    Begun(StepId, Vec<Arc<str>>),
 }
 
 impl Machine {
@@ -180,10 +186,11 @@ fn publisher_hears(machine: &mut PublisherMachine, now: Moment, input: Input) ->
         Input::Dialled(ticket, peer) => done(machine.handle_dialled(now, ticket, peer), "dial"),
         Input::Disconnected(peer) => done(machine.handle_disconnected(now, peer), "loss"),
         Input::Begin => match machine.begin_step(now).expect("the stream is open") {
-            Begin::Started(begun) => done(answer = Answer::Begun(begun.step), "begin_step"),
+            Begin::Started(begun) => done(answer = Answer::Begun(begun.step, begun.measures), "begin_step"),
             Begin::Wait { reason, .. } => panic!("the step before is decided, but {reason:?}"),
         },
-        Input::End(step, put) => {
+        Input::End(step, put, parts) => {
+            machine.measured(step, parts).expect("the step is open");
             machine.end_step(now, step, put, Vec::new(), 1 << 21).expect("the step is open");
             "end_step"
         }

@@ -132,7 +132,7 @@ impl World {
         }
         for slot in self.publisher_slots() {
             let step = self.ranks[slot.0].open_step.expect("the step is begun");
-            self.command(slot, Input::End(step, Contribution::default()));
+            self.command(slot, Input::End(step, Contribution::default(), Vec::new()));
         }
         self.settle();
         let (taken, freed) = (self.books.count(Mark::Taken), self.books.count(Mark::Freed));

@@ -13,6 +13,7 @@ use fp_proto::bounds::LIMIT_CONTACTS;
 use fp_proto::effect::{DialTicket, PeerId};
 use fp_proto::time::Moment;
 use fp_types::{Rank as RankId, StepId, TableId};
+use std::sync::Arc;
 
 struct Link {
     ends: [Slot; 2],
@@ -67,6 +68,8 @@ pub struct World {
     pub(crate) content: Content,
     pub(crate) case: Case,
     pub(crate) now_ns: u64,
+    /// Whether subscribers watch, and want no variables.
+    pub(crate) is_watched: bool,
     /// Who asks for status during each step.
     pub(crate) observer: Option<PeerId>,
     queue: Queue<u64, Due>,
@@ -92,6 +95,7 @@ impl World {
             content: Content::new(publishers),
             case: Case::Unchanged,
             now_ns: 0,
+            is_watched: false,
             observer: None,
             queue: Queue::new(),
             links: Vec::new(),
@@ -223,8 +227,8 @@ impl World {
         let grown = (outbox.capacity() - room) * size_of::<Asked>();
         let rank = &mut self.ranks[slot.0];
         rank.machine = Some(machine);
-        if let Answer::Begun(step) = measured.answer {
-            rank.open_step = Some(step);
+        if let Answer::Begun(step, measures) = std::mem::replace(&mut measured.answer, Answer::None) {
+            (rank.open_step, rank.measures) = (Some(step), measures);
         }
         let added = memory::live_bytes() - held_before + given - sent - grown as i64;
         // The log frees tables: they were booked as layouts when they came.
@@ -263,8 +267,10 @@ impl World {
 
     /// What an application puts is made here, so that its memory is the machine's.
     fn with_content(&self, slot: Slot, input: Input) -> Input {
-        if let Input::End(step, _) = input {
-            return Input::End(step, self.content.contribution(slot.0 as u32));
+        if let Input::End(step, ..) = input {
+            let part = |measure: &Arc<str>| self.content.measured(measure, slot.0 as u32);
+            let parts = self.ranks[slot.0].measures.iter().map(part).collect();
+            return Input::End(step, self.content.contribution(slot.0 as u32), parts);
         }
         input
     }

@@ -75,10 +75,31 @@ impl Statistic {
     }
 }
 
-/// A function that is registered with the publisher: what it makes of the elements is measured.
+/// Where a function comes from whose results are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FunctionOrigin {
+    /// It is registered with the publisher: `call(name, T)`.
+    Registered,
+    /// It is a module that the subscriber hands over: `module(name, T)`.
+    HandedOver,
+}
+
+impl FunctionOrigin {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Registered => "call",
+            Self::HandedOver => "module",
+        }
+    }
+}
+
+/// A function: what it makes of the elements is measured.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MeasuredCall {
-    /// What it is registered as.
+    /// Where it comes from.
+    pub origin: FunctionOrigin,
+    /// What it is registered as. Of a module what the subscriber calls it, and its hash in 64 hex digits once that is known.
     pub name: String,
     /// The type of what it gives; that of the elements if nothing is said.
     pub dtype: Option<Dtype>,
@@ -112,7 +133,7 @@ impl Measure {
         self
     }
 
-    /// Of what a registered function makes of the elements.
+    /// Of what a function makes of the elements.
     #[must_use]
     pub fn calling(mut self, call: MeasuredCall) -> Self {
         self.call = Some(call);
@@ -122,6 +143,11 @@ impl Measure {
     /// The function that is called, if one is.
     pub fn call(&self) -> Option<&MeasuredCall> {
         self.call.as_ref()
+    }
+
+    /// The module that is called, if one is.
+    pub(super) fn module_mut(&mut self) -> Option<&mut MeasuredCall> {
+        self.call.as_mut().filter(|call| call.origin == FunctionOrigin::HandedOver)
     }
 
     /// What it is made by.
@@ -152,7 +178,7 @@ impl fmt::Display for Measure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}(", self.statistic.word())?;
         if let Some(call) = &self.call {
-            f.write_str("call(")?;
+            write!(f, "{}(", call.origin.word())?;
             write_name(&call.name, f)?;
             f.write_str(", ")?;
         }

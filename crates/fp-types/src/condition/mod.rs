@@ -20,7 +20,7 @@ pub use canonical::{ConditionRefusal, LIMIT_CONDITION_BYTES};
 pub use comparison::Comparison;
 pub use judge::{Found, StandingCondition, Verdict};
 pub use judgement::{Judgement, LIMIT_REASON_BYTES, Measured, MeasuredNumber, Unmeasured};
-pub use measure::{Measure, MeasuredCall, Statistic};
+pub use measure::{FunctionOrigin, Measure, MeasuredCall, Statistic};
 pub use parse_error::ParseConditionError;
 pub use parts::{MeasureParts, NoMeasures};
 pub use quantity::{Quantity, WindowStatistic};
@@ -149,6 +149,38 @@ impl Condition {
         };
         found.extend(own.filter(|own| !found.contains(own)));
         self.parts().into_iter().for_each(|part| part.note_measures(found));
+    }
+
+    /// The same with the hashes of the modules that it names. What is a hash already stays.
+    ///
+    /// # Errors
+    /// A name of which `hash_of` knows none.
+    pub fn with_modules(
+        mut self,
+        hash_of: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ParseConditionError> {
+        let mut unknown = None;
+        self.each_measure(&mut |measure| {
+            let Some(call) = measure.module_mut() else { return };
+            match hash_of(&call.name) {
+                Some(hash) => call.name = hash,
+                None => unknown = Some(call.name.clone()),
+            }
+        });
+        unknown.map_or(Ok(self), |name| Err(ParseConditionError::NoModule { name }))
+    }
+
+    fn each_measure(&mut self, visit: &mut dyn FnMut(&mut Measure)) {
+        match self {
+            Self::Has { .. } | Self::Every { .. } => {}
+            Self::Compare { quantity, .. } => visit(quantity.measure_mut()),
+            Self::Measured(measure) => visit(measure),
+            Self::Not(part) | Self::Rises(part) | Self::Held { condition: part, .. } => {
+                part.each_measure(visit)
+            }
+            Self::And(parts) | Self::Or(parts) => parts.iter_mut().for_each(|part| part.each_measure(visit)),
+            Self::Hysteresis { on, off } => [on, off].into_iter().for_each(|part| part.each_measure(visit)),
+        }
     }
 
     /// The variables of which it says something, each once. Of `max(particles.x)` these are that name and `particles`,

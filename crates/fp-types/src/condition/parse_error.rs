@@ -59,6 +59,15 @@ pub enum ParseConditionError {
         /// What is wrong with it.
         r#source: ParseSelectionError,
     },
+    /// A module that nobody has handed over under that name.
+    #[error(
+        "the condition calls module({name}, ...), and no module is called so: hand it over before the condition \
+         (with_module)"
+    )]
+    NoModule {
+        /// The name.
+        name: String,
+    },
     /// More than a condition may have.
     #[error("{text:?}: a condition has at most {limit} {what}")]
     TooLarge {

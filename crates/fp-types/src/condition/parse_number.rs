@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use super::parse::{Read, Reading, is_word_character};
 use super::parse_error::ParseConditionError;
 use super::{
-    Comparison, LIMIT_HELD_STEPS, LIMIT_QUANTILE_BINS, Measure, MeasuredCall, Quantity, Statistic,
-    WindowStatistic,
+    Comparison, FunctionOrigin, LIMIT_HELD_STEPS, LIMIT_QUANTILE_BINS, Measure, MeasuredCall, Quantity,
+    Statistic, WindowStatistic,
 };
 use crate::attribute::Real;
 use crate::dims::MAX_DIMS;
@@ -131,16 +131,18 @@ impl Reading<'_> {
         Ok(if let Some(call) = call { measure.calling(call) } else { measure })
     }
 
-    /// `call(speed, ` before the variable, if it comes next: else `call` is a variable.
+    /// `call(speed, ` or `module(speed, ` before the variable, if it comes next: else `call` is a variable.
     fn called(&mut self) -> Read<Option<MeasuredCall>> {
-        let start = self.at;
-        if !(self.take_word("call") && self.take("(")) {
+        for origin in [FunctionOrigin::Registered, FunctionOrigin::HandedOver] {
+            let start = self.at;
+            if self.take_word(origin.word()) && self.take("(") {
+                let name = self.name(&[',', ')'])?;
+                self.comma()?;
+                return Ok(Some(MeasuredCall { origin, name, dtype: None }));
+            }
             self.at = start;
-            return Ok(None);
         }
-        let name = self.name(&[',', ')'])?;
-        self.comma()?;
-        Ok(Some(MeasuredCall { name, dtype: None }))
+        Ok(None)
     }
 
     /// `, f32` behind the variable, if it comes next.

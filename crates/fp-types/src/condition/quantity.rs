@@ -87,6 +87,13 @@ impl Quantity {
         }
     }
 
+    pub(super) fn measure_mut(&mut self) -> &mut Measure {
+        match self {
+            Self::Of(measure) | Self::PlaceOf { measure, .. } => measure,
+            Self::ChangeOf(of) | Self::WindowOf { of, .. } => of.measure_mut(),
+        }
+    }
+
     /// Whether it looks at earlier steps.
     pub fn has_memory(&self) -> bool {
         match self {
