@@ -67,7 +67,8 @@ pub use attribute::{AttributeValue, MAX_TEXT_BYTES, Real};
 pub use condition::{
     Comparison, Condition, ConditionRefusal, Found, Judgement, LIMIT_CONDITION_BYTES, LIMIT_QUANTILE_BINS,
     LIMIT_REASON_BYTES, Measure, MeasureParts, Measured, MeasuredCall, MeasuredNumber, NoMeasures,
-    ParseConditionError, Quantity, StandingCondition, Statistic, Unmeasured, Verdict, WindowStatistic,
+    ParseConditionError, Quantity, StandingCondition, Statistic, Thresholds, Unmeasured, Verdict,
+    WindowStatistic,
 };
 pub use dims::{Dims, MAX_DIMS, TooManyDims};
 pub use dtype::{Dtype, ParseDtypeError, UnknownDtype};
