@@ -178,6 +178,11 @@ impl PublisherMachine {
         self.wire.poll()
     }
 
+    /// Whether [`poll`](Self::poll) has anything to do.
+    pub fn is_asking(&self) -> bool {
+        self.unreported || self.wire.has_effects()
+    }
+
     /// An input comes that may follow from what was ended before.
     pub(crate) fn enter(&mut self, now: Moment) {
         self.wire.enter(now);
