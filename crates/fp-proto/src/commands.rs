@@ -28,16 +28,27 @@ pub enum Begin {
 pub struct BegunStep {
     /// The step.
     pub step: StepId,
-    /// The subscriptions that it is kept for, standing ones included; sorted. Empty: nothing need be stored.
+    /// The subscriptions that it is kept for, standing ones included, but for `watches`; sorted.
     pub kept: Few<SubscriptionId>,
-    /// Those of them whose condition is judged when the step is decided: until it is assigned they hear nothing of it.
+    /// Lossless subscriptions with a condition, for which it is kept until it is decided; sorted. The same value for all
+    /// steps between two changes of them, so that they cost a step nothing, however many there are.
+    pub watches: Arc<[SubscriptionId]>,
+    /// Those of `kept` whose condition is judged when the step is decided. Until it is assigned they hear nothing of it, as
+    /// `watches`.
     pub unjudged: Few<SubscriptionId>,
-    /// What those ask for of it, each once and with how many of them asked for it; sorted.
+    /// What all those ask for of it, each once and with how many of them asked for it; sorted.
     pub requests: Vec<(Arc<Request>, u32)>,
     /// What is to be measured of it for their conditions, each once; sorted. See `PublisherMachine::measured`.
     pub measures: Vec<Arc<str>>,
     /// What subscribers ask of the simulation at this step. What `PublisherMachine::decline` does not decline is taken.
     pub steering: Vec<(ChangeId, Arc<SteeringRequest>)>,
+}
+
+impl BegunStep {
+    /// Whether it is kept for anybody: otherwise nothing need be stored.
+    pub fn is_kept(&self) -> bool {
+        !self.kept.is_empty() || !self.watches.is_empty()
+    }
 }
 
 /// What a step takes on its rank.

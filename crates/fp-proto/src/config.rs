@@ -279,6 +279,18 @@ impl VariableSet {
         Self::Named(names)
     }
 
+    /// What is in any of these.
+    pub(crate) fn of_all<'s>(sets: impl Iterator<Item = &'s Self>) -> Self {
+        let mut all = std::collections::BTreeSet::new();
+        for set in sets {
+            match set {
+                Self::All => return Self::All,
+                Self::Named(names) => all.extend(names),
+            }
+        }
+        Self::Named(all.into_iter().cloned().collect())
+    }
+
     /// What is in the one or the other.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
@@ -346,6 +358,11 @@ impl SubscriptionSpec {
     pub(crate) fn is_reselection_of(&self, other: &Self) -> bool {
         let (variables, requests) = (other.variables.clone(), other.requests.clone());
         Self { variables, requests, ..self.clone() } == *other
+    }
+
+    /// Whether it is lossless and about some steps only. Of those that are not, it costs its publisher next to nothing.
+    pub(crate) fn is_watch(&self) -> bool {
+        self.when.is_some() && matches!(self.policy, QueuePolicy::EveryStep { .. })
     }
 
     /// Whether a member of its set gets again what another did not finish.

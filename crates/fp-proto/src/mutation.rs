@@ -108,6 +108,14 @@ pub enum Mutation {
     IndifferentIsSkipped,
     /// Whoever has a condition answers for steps that are not judged yet.
     UnjudgedBlamed,
+    /// Of the watches that a step is for, and that are judged together, the last one is forgotten.
+    LastWatchForgotten,
+    /// A watch that has as many steps as it may is not looked at as a step begins.
+    BusyWatchForgotten,
+    /// A step that is kept for watches is kept for them no more as soon as it has ended.
+    FreedBeforeJudged,
+    /// A step that is kept for watches is kept for them though it is decided.
+    WatchedForEver,
     /// One peer may have as many subscriptions as it likes.
     PeersUnbounded,
     /// A publisher that is short of memory takes newcomers.
@@ -139,7 +147,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 62] = [
+    pub const ALL: [Self; 66] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -192,6 +200,10 @@ impl Mutation {
         Self::AnsweredBeforeChildren,
         Self::IndifferentIsSkipped,
         Self::UnjudgedBlamed,
+        Self::LastWatchForgotten,
+        Self::BusyWatchForgotten,
+        Self::FreedBeforeJudged,
+        Self::WatchedForEver,
         Self::PeersUnbounded,
         Self::ShortageIgnored,
         Self::ShortageIsFinal,

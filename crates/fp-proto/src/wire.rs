@@ -115,6 +115,10 @@ impl Wire {
         self.transitions
     }
 
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.effects.is_empty()
+    }
+
     pub(crate) fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }

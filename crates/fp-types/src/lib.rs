@@ -67,7 +67,7 @@ pub use attribute::{AttributeValue, MAX_TEXT_BYTES, Real};
 pub use condition::{
     Comparison, Condition, ConditionRefusal, Found, FunctionOrigin, Judgement, LIMIT_CONDITION_BYTES,
     LIMIT_QUANTILE_BINS, LIMIT_REASON_BYTES, Measure, MeasureParts, Measured, MeasuredCall, MeasuredNumber,
-    NoMeasures, ParseConditionError, Quantity, StandingCondition, Statistic, Unmeasured, Verdict,
+    NoMeasures, ParseConditionError, Quantity, StandingCondition, Statistic, Thresholds, Unmeasured, Verdict,
     WindowStatistic,
 };
 pub use dims::{Dims, MAX_DIMS, TooManyDims};

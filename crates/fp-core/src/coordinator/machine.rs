@@ -23,6 +23,8 @@ pub(crate) trait Machine: Send + 'static {
     fn set_process(&mut self, facts: ProcessFacts);
     fn deadline(&self) -> Option<Moment>;
     fn poll(&mut self) -> Option<Effect>;
+    /// Whether `poll` has anything to do.
+    fn is_asking(&self) -> bool;
 
     /// Whether the link is to a rank of the own cohort, of which nothing is checked.
     fn is_of_cohort(&self, peer: PeerId) -> bool;
@@ -69,6 +71,9 @@ macro_rules! forward {
             }
             fn poll(&mut self) -> Option<Effect> {
                 $machine::poll(self)
+            }
+            fn is_asking(&self) -> bool {
+                $machine::is_asking(self)
             }
             $($refusing)*
         }

@@ -1,6 +1,7 @@
 //! Short calls of a stream with many links. The caller hands the machine what it has, and the background thread tells
 //! the links. With a thousand subscriptions that takes many milliseconds, which are not the simulation's.
 
+use crate::coordinator::machine::Machine;
 use crate::coordinator::{Endpoint, Look, Role, State};
 use fp_proto::time::Moment;
 use std::sync::MutexGuard;
@@ -72,11 +73,16 @@ impl<R: Role> Endpoint<R> {
         state
     }
 
+    /// Wakes nobody where nothing is left to do: to begin a step is that as a rule.
     fn leave_to_background(&self, mut state: MutexGuard<'_, State<R>>) {
-        state.backlog = true;
+        let is_asking = state.machine.is_asking();
+        state.backlog |= is_asking;
         self.set_due(&state);
         state.show_signals();
         drop(state);
+        if !is_asking {
+            return;
+        }
         if let Some((background, _)) = self.registered.get() {
             background.be_awake_by(Instant::now());
         }

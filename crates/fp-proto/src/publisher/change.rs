@@ -63,17 +63,13 @@ pub(crate) fn apply_prepare(
     match &kind {
         ChangeKind::Add(spec) => {
             machine.wire.mark(Transition::AddPrepared);
-            machine
-                .ledger
-                .subscriptions
-                .insert(subscription, Subscription::new(SubscriptionSpec::clone(spec), None));
+            let known = Subscription::new(SubscriptionSpec::clone(spec), None);
+            machine.ledger.add(subscription, known);
         }
         ChangeKind::Remove => prepare_remove(machine, subscription),
         ChangeKind::Update(spec) => {
             machine.wire.mark(Transition::UpdatePrepared);
-            if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
-                known.reselect(SubscriptionSpec::clone(spec));
-            }
+            machine.ledger.reselect(subscription, SubscriptionSpec::clone(spec));
         }
         ChangeKind::Steer(_) => machine.wire.mark(Transition::SteeringPrepared),
     }
@@ -86,10 +82,17 @@ pub(crate) fn apply_prepare(
 
 fn prepare_remove(machine: &mut PublisherMachine, subscription: SubscriptionId) {
     machine.wire.mark(Transition::RemovePrepared);
-    let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) else { return };
-    known.removed = true;
-    let live: Vec<StepId> = known.live.iter().copied().collect();
+    let (live, unwatched) = machine.ledger.remove(subscription);
     let_go_all(machine, subscription, &live, false);
+    unwatched.into_iter().for_each(|step| let_go_watched(machine, step, false));
+}
+
+/// A step is kept for the watches no more.
+pub(crate) fn let_go_watched(machine: &mut PublisherMachine, step: StepId, retire: bool) {
+    let renewed = !mutated!(machine.wire, PatienceUsedUp);
+    if let Some(freed) = machine.ledger.let_go_watched(step, retire, renewed) {
+        steps::step_freed(machine, freed);
+    }
 }
 
 pub(crate) fn let_go_all(
@@ -99,13 +102,13 @@ pub(crate) fn let_go_all(
     retire: bool,
 ) {
     let waits = |known: &Subscription| (known.waiting_since, known.waited);
-    let before = machine.ledger.subscriptions.get(&subscription).map(waits);
+    let before = machine.ledger.get(subscription).map(waits);
     for &step in steps {
         if let Some(freed) = machine.ledger.let_go(subscription, step, retire) {
             steps::step_freed(machine, freed);
         }
     }
-    if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription)
+    if let Some(known) = machine.ledger.waited_for(subscription)
         && mutated!(machine.wire, PatienceUsedUp)
     {
         (known.waiting_since, known.waited) = before.unwrap_or_default();
@@ -183,9 +186,7 @@ pub(crate) fn apply_start(
         ChangeKind::Remove => end_subscription(machine, subscription, first),
         ChangeKind::Update(_) => {
             machine.wire.mark(Transition::UpdateDone);
-            if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
-                known.selection_agreed(first);
-            }
+            machine.ledger.selection_agreed(subscription, first);
         }
         ChangeKind::Steer(request) => steering::start(machine, change, first, *request),
     }
@@ -199,8 +200,7 @@ fn start_subscription(
     reserved: &[StepId],
 ) {
     machine.wire.mark(Transition::AddStarted);
-    let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) else { return };
-    known.first = Some(first);
+    let Some(known) = machine.ledger.start(subscription, first) else { return };
     let policy = known.spec.policy;
     let surplus = |step: &StepId| *step < first || !takes(policy, first, *step);
     let dropped: Vec<StepId> = known.live.iter().copied().filter(surplus).collect();
@@ -213,8 +213,6 @@ fn start_subscription(
 
 fn end_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId, first: StepId) {
     machine.wire.mark(Transition::RemoveDone);
-    if let Some(known) = machine.ledger.subscriptions.get_mut(&subscription) {
-        known.ended = Some(first);
-    }
+    machine.ledger.end(subscription, first);
     machine.wire.event(Event::SubscriptionEnded { subscription });
 }

@@ -27,7 +27,7 @@ impl Numbers {
     }
 
     /// What was found of a measure; of all of them the same where they were too many to tell.
-    fn get(&self, measure: &str) -> Option<&Found> {
+    pub(super) fn get(&self, measure: &str) -> Option<&Found> {
         self.0.get("").or_else(|| self.0.get(measure))
     }
 }

@@ -1,6 +1,6 @@
 //! The decision of a step (`docs/protocol.md`, section 7).
 
-use super::lead::{Decided, Lead};
+use super::lead::{Decided, Lead, Served};
 use crate::event::{Event, StepRejection};
 use crate::few::Few;
 use crate::message::{Decision, ReadyReport};
@@ -68,6 +68,9 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     }
     log::append(machine, Decision::Decided { step, table: id, kept });
     hand_out(machine, step, &shares);
+    if let Some(Lead { judging, served, .. }) = &mut machine.lead {
+        judging.decided(step, served);
+    }
     if full {
         assignment::make_room(machine);
     }
@@ -100,78 +103,122 @@ fn compose(machine: &mut PublisherMachine, step: StepId, report: &mut ReadyRepor
 /// What was found for whom has a condition.
 type Judgements = Vec<(SubscriptionId, Judgement)>;
 
-/// Whom a step of that table is for. A step without a table is for nobody.
+/// What every rank says of a step.
+struct Kept {
+    /// Whether it has a table.
+    is_whole: bool,
+    /// For whom some rank does not keep it.
+    not_kept: BTreeSet<SubscriptionId>,
+}
+
+impl Kept {
+    fn by_all(&self, id: SubscriptionId) -> bool {
+        self.is_whole && !self.not_kept.contains(&id)
+    }
+}
+
+/// Whom a step of that table is for, in order. A step without a table is for nobody.
 fn shares(
     machine: &mut PublisherMachine,
     step: StepId,
     report: &ReadyReport,
     judged: Option<(&StepTable, &Numbers)>,
 ) -> (Few<(SubscriptionId, Share)>, Judgements) {
-    let (mut shares, conditional) = shares_by_number(machine, step, report, judged.is_some());
-    let mut judgements = Vec::new();
-    // What has no table cannot be judged: it may be one that it should have had.
-    let Some((table, numbers)) = judged else { return (shares, judgements) };
-    for at in conditional {
-        let Some((id, share)) = shares.get_mut(at).map(|(id, share)| (*id, share)) else { continue };
+    let any = mutated!(machine.wire, KeptByAny);
+    let not_kept = report.not_kept.iter().copied().filter(|_| !any).collect();
+    let kept = Kept { is_whole: judged.is_some(), not_kept };
+    let (mut shares, mut judgements) = (standing_shares(machine, step, &kept), Vec::new());
+    for id in looked_at(machine, &kept, judged) {
         let Some(served) = machine.lead.as_ref().and_then(|lead| lead.served.get(&id)) else { continue };
-        // A rank that does not keep it does not measure for it either.
-        let is_measured = *share == Share::Has && served.first.is_some_and(|first| step >= first);
-        let (verdict, judgement) = match is_measured {
-            true => condition::judge(machine, id, (step, table), numbers),
-            false => condition::judge_unmeasured(served, (step, table)),
+        let Some(share) = share_by_number((id, served), step, &kept, &shares) else { continue };
+        let is_conditional = served.condition.is_some() && share != Share::Indifferent;
+        // What has no table cannot be judged: it may be one that it should have had.
+        let share = match judged.filter(|_| is_conditional) {
+            None => share,
+            Some((table, numbers)) => {
+                // A rank that does not keep it does not measure for it either.
+                let is_measured = share == Share::Has && served.first.is_some_and(|first| step >= first);
+                let (verdict, judgement) = match is_measured {
+                    true => condition::judge(machine, id, (step, table), numbers),
+                    false => condition::judge_unmeasured(served, (step, table)),
+                };
+                if verdict != Verdict::Unmet && !judgement.is_empty() && share == Share::Has {
+                    judgements.push((id, judgement));
+                }
+                if verdict == Verdict::Unmet { Share::Unmet } else { share }
+            }
         };
-        if verdict == Verdict::Unmet {
-            *share = Share::Unmet;
-        } else if !judgement.is_empty() && *share == Share::Has {
-            judgements.push((id, judgement));
-        }
+        shares.push((id, share));
     }
     (shares, judgements)
 }
 
-/// The same, before anything is judged, and which of them are to be judged.
-fn shares_by_number(
-    machine: &PublisherMachine,
-    step: StepId,
-    report: &ReadyReport,
-    is_whole: bool,
-) -> (Few<(SubscriptionId, Share)>, Vec<usize>) {
-    let Some(lead) = &machine.lead else { return Default::default() };
-    let any = mutated!(machine.wire, KeptByAny);
-    let not_kept: BTreeSet<SubscriptionId> = report.not_kept.iter().copied().collect();
-    let kept_by_all = |id: SubscriptionId| is_whole && (any || !not_kept.contains(&id));
-    let reserve = machine.config.reserve_steps > 0 && kept_by_all(RESERVE);
+/// Standing subscriptions that have a step.
+fn standing_shares(machine: &PublisherMachine, step: StepId, kept: &Kept) -> Few<(SubscriptionId, Share)> {
+    let reserve = machine.config.reserve_steps > 0 && kept.by_all(RESERVE);
     let first_of_all = step == machine.first_step();
-    let precious = machine.config.precious_first && first_of_all && kept_by_all(PRECIOUS);
-    let (mut shares, mut conditional) = (Few::new(), Vec::new());
-    for (id, standing) in [(RESERVE, reserve), (PRECIOUS, precious)] {
-        if standing {
-            shares.push((id, Share::Has));
+    let precious = machine.config.precious_first && first_of_all && kept.by_all(PRECIOUS);
+    let standing = [(RESERVE, reserve), (PRECIOUS, precious)];
+    standing.into_iter().filter(|(_, has)| *has).map(|(id, _)| (id, Share::Has)).collect()
+}
+
+/// Whom a decision has to look at, in order: all but those that are judged together and for whom the step is none.
+fn looked_at(
+    machine: &mut PublisherMachine,
+    kept: &Kept,
+    judged: Option<(&StepTable, &Numbers)>,
+) -> Vec<SubscriptionId> {
+    let all_of_them =
+        mutated!(machine.wire, ConditionIgnored) || mutated!(machine.wire, IndifferentIsSkipped);
+    let forgets = mutated!(machine.wire, LastWatchForgotten);
+    let Some(lead) = &machine.lead else { return Vec::new() };
+    let mut looked_at: Vec<SubscriptionId> = lead.judging.one_by_one().collect();
+    let together = lead.judging.together();
+    if together.is_empty() {
+        return looked_at;
+    }
+    let alone = looked_at.len();
+    match judged.filter(|_| !all_of_them) {
+        None => looked_at.extend(together.keys()),
+        Some((_, numbers)) => {
+            looked_at.extend(together.wanted(|measure| numbers.get(measure)));
+            looked_at.truncate(looked_at.len() - usize::from(forgets && looked_at.len() > alone));
+            let is_of_them = |id: &SubscriptionId| lead.judging.is_judged_together(*id, &lead.served);
+            looked_at.extend(kept.not_kept.iter().copied().filter(is_of_them));
         }
     }
-    for (&id, served) in lead.served.iter().filter(|(_, served)| !served.removed) {
-        let Some(first) = served.first else { continue };
-        let share = if step >= first {
-            match takes(served.spec.policy, first, step) {
-                false => Share::Indifferent,
-                true if kept_by_all(id) => Share::Has,
-                true => Share::Misses,
-            }
-        } else if !served.wants_past(step) {
-            Share::Indifferent
-        } else if precious || (step >= served.reserve_from && reserve) {
-            Share::Has
-        } else if step >= served.reserve_from {
-            Share::Misses
-        } else {
-            Share::Indifferent
-        };
-        if served.condition.is_some() && share != Share::Indifferent {
-            conditional.push(shares.len());
-        }
-        shares.push((id, share));
+    if looked_at.len() - alone < together.len() {
+        machine.wire.mark(Transition::ConditionUnmet);
     }
-    (shares, conditional)
+    looked_at.sort_unstable();
+    looked_at.dedup();
+    looked_at
+}
+
+/// The relation of a subscription to a step, before that is judged. `None` if it has not begun.
+fn share_by_number(
+    (id, served): (SubscriptionId, &Served),
+    step: StepId,
+    kept: &Kept,
+    standing: &[(SubscriptionId, Share)],
+) -> Option<Share> {
+    let has = |standing_id| standing.iter().any(|(id, _)| *id == standing_id);
+    let first = served.first.filter(|_| !served.removed)?;
+    Some(if step >= first {
+        match takes(served.spec.policy, first, step) {
+            false => Share::Indifferent,
+            true if kept.by_all(id) => Share::Has,
+            true => Share::Misses,
+        }
+    } else if !served.wants_past(step) {
+        Share::Indifferent
+    } else if has(PRECIOUS) || (step >= served.reserve_from && has(RESERVE)) {
+        Share::Has
+    } else if step >= served.reserve_from {
+        Share::Misses
+    } else {
+        Share::Indifferent
+    })
 }
 
 fn remember(

@@ -5,6 +5,7 @@ use crate::effect::PeerId;
 use crate::few;
 use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
+use crate::publisher::judging::Judging;
 use fp_types::{
     Judgement, Rank, StandingCondition, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId,
 };
@@ -145,6 +146,7 @@ pub(crate) struct Lead {
     pub(crate) early: Vec<(PeerId, Ask)>,
     pub(crate) members: BTreeMap<MemberId, Member>,
     pub(crate) served: BTreeMap<SubscriptionId, Served>,
+    pub(crate) judging: Judging,
     pub(crate) steps: StepMap<Decided>,
     pub(crate) builder: TableBuilder,
     /// The table of the last decided step, the same for the next one if no rank reports a change.
@@ -168,6 +170,7 @@ impl Lead {
             early: Vec::new(),
             members: BTreeMap::new(),
             served: BTreeMap::new(),
+            judging: Judging::default(),
             steps: StepMap::new(),
             builder: TableBuilder::new(cohort_size),
             last_table: None,

@@ -1,15 +1,21 @@
 //! What one publisher rank knows: subscriptions, and its own live steps with those who still need them.
 
-use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
+use crate::config::SubscriptionSpec;
 use crate::few;
 use crate::few::Few;
 use crate::message::{ChangeId, ReadyReport};
 use crate::request::Request;
 use crate::time::Moment;
-use fp_types::{PutChanges, StandingCondition, StepId, StepMap, SubscriptionId, TableId};
+use fp_types::{PutChanges, StepId, StepMap, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
+use watches::{Watched, Watches};
+
+mod subscription;
+mod watches;
+
+pub(crate) use subscription::{Subscription, takes};
 
 /// The standing subscription that keeps the last steps for newcomers.
 pub const RESERVE: SubscriptionId = SubscriptionId(0);
@@ -21,121 +27,6 @@ pub(crate) const FIRST_SUBSCRIPTION: u64 = 2;
 /// Whether nobody reads it.
 pub(crate) fn is_standing(subscription: SubscriptionId) -> bool {
     subscription.0 < FIRST_SUBSCRIPTION
-}
-
-/// A selection that another one follows.
-struct Earlier {
-    variables: VariableSet,
-    requests: Vec<Arc<Request>>,
-    /// It holds for steps before this one, once that is agreed; until then for every step.
-    before: Option<StepId>,
-}
-
-impl Earlier {
-    fn holds(&self, step: StepId) -> bool {
-        self.before.is_none_or(|before| step < before)
-    }
-}
-
-/// A subscription as this rank knows it.
-#[derive(Default)]
-pub(crate) struct Subscription {
-    /// Without requests: those are the next.
-    pub(crate) spec: SubscriptionSpec,
-    /// What else it asks for: handed out in every step, and long where modules are among it.
-    requests: Vec<Arc<Request>>,
-    /// What its condition has measured.
-    measures: Vec<Arc<str>>,
-    /// Changes of selection under way: what was wanted before, oldest first.
-    earlier: Vec<Earlier>,
-    /// Its first step, once agreed.
-    pub(crate) first: Option<StepId>,
-    /// Its end was prepared: nothing is kept for it any more.
-    pub(crate) removed: bool,
-    /// From here on steps flow no more because of it.
-    pub(crate) ended: Option<StepId>,
-    /// Steps of this rank that are live for it.
-    pub(crate) live: BTreeSet<StepId>,
-    /// Since when `begin_step` waits for it.
-    pub(crate) waiting_since: Option<Moment>,
-    /// How long `begin_step` waited for it in earlier steps, since it last released one.
-    pub(crate) waited: Duration,
-    /// Whether the lead was asked to expel it.
-    pub(crate) expire_sent: bool,
-}
-
-impl Subscription {
-    pub(crate) fn new(mut spec: SubscriptionSpec, first: Option<StepId>) -> Self {
-        let requests = std::mem::take(&mut spec.requests).into_iter().map(Arc::new).collect();
-        let condition = spec.when.as_deref().map(StandingCondition::decode);
-        let names = condition.iter().flatten().flat_map(StandingCondition::measures);
-        let measures = names.map(|name| Arc::from(name.as_str())).collect();
-        Self { spec, requests, measures, first, ..Self::default() }
-    }
-
-    fn flows(&self, step: StepId) -> bool {
-        self.first.is_some_and(|first| first <= step) && self.ended.is_none_or(|ended| step < ended)
-    }
-
-    /// Whether it wants this step at all; before its first step is agreed it wants every one.
-    pub(crate) fn wants(&self, step: StepId) -> bool {
-        let Some(first) = self.first else { return !self.removed };
-        !self.removed && first <= step && takes(self.spec.policy, first, step)
-    }
-
-    /// Another selection is prepared: until it is agreed from which step on it holds, what was wanted before is wanted
-    /// as well.
-    pub(crate) fn reselect(&mut self, spec: SubscriptionSpec) {
-        let new = spec.requests.into_iter().map(Arc::new).collect();
-        let variables = std::mem::replace(&mut self.spec.variables, spec.variables);
-        let requests = std::mem::replace(&mut self.requests, new);
-        self.earlier.push(Earlier { variables, requests, before: None });
-    }
-
-    /// The oldest change of selection is agreed: it holds from `first` on.
-    pub(crate) fn selection_agreed(&mut self, first: StepId) {
-        if let Some(earlier) = self.earlier.iter_mut().find(|earlier| earlier.before.is_none()) {
-            earlier.before = Some(first);
-        }
-    }
-
-    fn wants_variable(&self, step: StepId, variable: &str) -> bool {
-        let mut earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
-        self.spec.variables.contains(variable) || earlier.any(|earlier| earlier.variables.contains(variable))
-    }
-
-    /// What it asks for of a step, but for modules: what was asked for before is in it until the change is agreed.
-    fn asked(&self, step: StepId) -> SubscriptionSpec {
-        let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
-        let variables =
-            earlier.fold(self.spec.variables.clone(), |all, earlier| all.union(earlier.variables.clone()));
-        let requests = self.requests(step).into_iter().filter(|request| !request.is_module());
-        let requests = requests.map(|request| Request::clone(request)).collect();
-        SubscriptionSpec { variables, requests, ..self.spec.clone() }
-    }
-
-    /// Whether it asks for anything, or did.
-    fn asks(&self) -> bool {
-        !self.requests.is_empty() || !self.earlier.is_empty()
-    }
-
-    /// What it asks for of a step, each once.
-    fn requests(&self, step: StepId) -> BTreeSet<&Arc<Request>> {
-        let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
-        earlier.flat_map(|earlier| &earlier.requests).chain(&self.requests).collect()
-    }
-}
-
-/// Whether a policy takes this step of those since `first`.
-pub(crate) fn takes(policy: QueuePolicy, first: StepId, step: StepId) -> bool {
-    match policy {
-        QueuePolicy::EveryKth { every, .. } => (step.0 - first.0).is_multiple_of(every.max(1)),
-        QueuePolicy::EveryStep { .. }
-        | QueuePolicy::DropOldest
-        | QueuePolicy::DropNewest
-        | QueuePolicy::LatestOnly
-        | QueuePolicy::WaitAtMost { .. } => true,
-    }
 }
 
 /// Where a step of this rank stands.
@@ -154,6 +45,8 @@ pub(crate) struct LocalStep {
     pub(crate) stage: Stage,
     /// Who still needs it here.
     pub(crate) kept: Few<SubscriptionId>,
+    /// The watches that it is kept for until it is decided.
+    watched: Option<Arc<Watched>>,
     /// Whether it was stored at all.
     pub(crate) stored: bool,
     /// Changes whose outcome was not known when it began.
@@ -176,12 +69,27 @@ impl LocalStep {
     pub(crate) fn is_open(&self) -> bool {
         self.stage != Stage::Decided
     }
+
+    /// Whether somebody needs its blocks.
+    fn is_needed(&self) -> bool {
+        !self.kept.is_empty() || self.watched.is_some()
+    }
+
+    /// Whether exactly these need it.
+    pub(crate) fn is_kept_for(&self, kept: &[SubscriptionId]) -> bool {
+        self.watched.is_none() && self.kept.iter().eq(kept)
+    }
 }
 
 /// Subscriptions and live steps of one rank.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    pub(crate) subscriptions: BTreeMap<SubscriptionId, Subscription>,
+    subscriptions: BTreeMap<SubscriptionId, Subscription>,
+    /// Those that the next step has to look at one by one, in order: all but watches that have no step.
+    looked_at: Vec<SubscriptionId>,
+    watches: Watches,
+    /// Those whose end is agreed.
+    ended: Vec<SubscriptionId>,
     pub(crate) steps: StepMap<LocalStep>,
     /// The next step to begin.
     pub(crate) next: StepId,
@@ -199,6 +107,71 @@ impl Ledger {
     /// One whose first step has this number.
     pub(crate) fn starting_at(first: StepId) -> Self {
         Self { next: first, ..Self::default() }
+    }
+
+    pub(crate) fn get(&self, id: SubscriptionId) -> Option<&Subscription> {
+        self.subscriptions.get(&id)
+    }
+
+    /// For what a wait for it changes.
+    pub(crate) fn waited_for(&mut self, id: SubscriptionId) -> Option<&mut Subscription> {
+        self.subscriptions.get_mut(&id)
+    }
+
+    /// All of them, standing ones included.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&SubscriptionId, &Subscription)> {
+        self.subscriptions.iter()
+    }
+
+    /// Those that the next step has to look at.
+    pub(crate) fn looked_at(&self) -> &[SubscriptionId] {
+        &self.looked_at
+    }
+
+    pub(crate) fn add(&mut self, id: SubscriptionId, known: Subscription) {
+        self.ended.extend(known.ended.map(|_| id));
+        self.subscriptions.insert(id, known);
+        self.note(id);
+    }
+
+    /// The end of a subscription is prepared: what it has, and steps that are kept for no watch any more.
+    pub(crate) fn remove(&mut self, id: SubscriptionId) -> (Vec<StepId>, Vec<StepId>) {
+        let Some(known) = self.subscriptions.get_mut(&id) else { return Default::default() };
+        known.removed = true;
+        let live = known.live.iter().copied().collect();
+        let unwatched = self.leave(id);
+        self.note(id);
+        (live, unwatched)
+    }
+
+    /// The end of a subscription is agreed: from that step on.
+    pub(crate) fn end(&mut self, id: SubscriptionId, first: StepId) {
+        let Some(known) = self.subscriptions.get_mut(&id) else { return };
+        known.ended = Some(first);
+        self.ended.push(id);
+    }
+
+    /// The first step of a subscription is agreed.
+    pub(crate) fn start(&mut self, id: SubscriptionId, first: StepId) -> Option<&Subscription> {
+        let known = self.subscriptions.get_mut(&id)?;
+        known.first = Some(first);
+        Some(known)
+    }
+
+    /// Another selection is prepared: until it is agreed from which step on it holds, what was wanted before is wanted
+    /// as well.
+    pub(crate) fn reselect(&mut self, id: SubscriptionId, spec: SubscriptionSpec) {
+        let Some(known) = self.subscriptions.get_mut(&id) else { return };
+        known.reselect(spec);
+        self.watch_changed();
+        self.note(id);
+    }
+
+    /// The oldest change of selection is agreed: it holds from `first` on.
+    pub(crate) fn selection_agreed(&mut self, id: SubscriptionId, first: StepId) {
+        if let Some(known) = self.subscriptions.get_mut(&id) {
+            known.selection_agreed(first);
+        }
     }
 
     /// Whether the step travels as `Ready`, by what this rank knows.
@@ -220,7 +193,9 @@ impl Ledger {
 
     /// Bytes of the steps that somebody with a reader needs.
     pub(crate) fn live_bytes(&self) -> u64 {
-        let read = |step: &LocalStep| step.kept.iter().any(|&subscription| !is_standing(subscription));
+        let read = |step: &LocalStep| {
+            step.watched.is_some() || step.kept.iter().any(|&subscription| !is_standing(subscription))
+        };
         self.steps.values().filter(|step| read(step)).map(|step| step.len_bytes).sum()
     }
 
@@ -235,18 +210,29 @@ impl Ledger {
     /// Whether a variable of this step is stored for somebody.
     pub(crate) fn keeps(&self, step: StepId, variable: &str) -> bool {
         let wanted = |subscription: &SubscriptionId| {
-            self.subscriptions.get(subscription).is_some_and(|known| known.wants_variable(step, variable))
+            let known = self.subscriptions.get(subscription);
+            known.is_some_and(|known| known.variable_sets(step).any(|set| set.contains(variable)))
         };
-        self.steps.get(&step).is_some_and(|local| local.kept.iter().any(wanted))
+        self.steps.get(&step).is_some_and(|local| {
+            let watched = local.watched.as_ref();
+            watched.is_some_and(|watched| watched.variables.contains(variable))
+                || local.kept.iter().any(wanted)
+        })
     }
 
-    /// What these subscriptions ask for of the next step, each once and with how many of them asked for it.
-    pub(crate) fn requests(&self, kept: &[SubscriptionId]) -> Vec<(Arc<Request>, u32)> {
+    /// What these subscriptions and watches ask for of the next step, each once and with how many of them asked for it.
+    pub(crate) fn requests(
+        &self,
+        kept: &[SubscriptionId],
+        watched: Option<&Watched>,
+    ) -> Vec<(Arc<Request>, u32)> {
         let mut asked: BTreeMap<&Arc<Request>, u32> = BTreeMap::new();
-        let all =
-            self.subscriptions.iter().filter(|(id, known)| known.asks() && kept.binary_search(id).is_ok());
-        for (_, known) in all {
+        let all = kept.iter().filter_map(|id| self.subscriptions.get(id)).filter(|known| known.asks());
+        for known in all {
             known.requests(self.next).into_iter().for_each(|request| *asked.entry(request).or_default() += 1);
+        }
+        for (request, count) in watched.iter().flat_map(|watched| &watched.requests) {
+            *asked.entry(request).or_default() += count;
         }
         asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
     }
@@ -259,41 +245,56 @@ impl Ledger {
 
     /// Those of these subscriptions that are about some steps only.
     pub(crate) fn unjudged(&self, kept: &[SubscriptionId]) -> Few<SubscriptionId> {
-        let conditional = self.subscriptions.iter().filter(|(_, known)| known.spec.when.is_some());
-        conditional.map(|(&id, _)| id).filter(|id| kept.binary_search(id).is_ok()).collect()
+        let is_conditional =
+            |id: &&SubscriptionId| self.subscriptions.get(id).is_some_and(|known| known.spec.when.is_some());
+        kept.iter().filter(is_conditional).copied().collect()
     }
 
-    /// What is measured for the conditions of these subscriptions, each once.
-    pub(crate) fn measures(&self, unjudged: &[SubscriptionId]) -> Vec<Arc<str>> {
+    /// What is measured for the conditions of these subscriptions and of watches, each once.
+    pub(crate) fn measures(&self, unjudged: &[SubscriptionId], watched: Option<&Watched>) -> Vec<Arc<str>> {
         let known = unjudged.iter().filter_map(|id| self.subscriptions.get(id));
-        let measures: BTreeSet<&Arc<str>> = known.flat_map(|known| &known.measures).collect();
+        let own = known.flat_map(|known| &known.measures);
+        let measures: BTreeSet<&Arc<str>> =
+            own.chain(watched.iter().flat_map(|watched| &watched.measures)).collect();
         measures.into_iter().cloned().collect()
     }
 
-    /// Begins the next step for these subscriptions.
+    /// Begins the next step for these subscriptions and watches.
     pub(crate) fn begin(
         &mut self,
         now: Moment,
-        kept: Few<SubscriptionId>,
+        (kept, watched): (Few<SubscriptionId>, Option<Arc<Watched>>),
         not_kept: Vec<SubscriptionId>,
         pending: Vec<ChangeId>,
     ) -> StepId {
         let step = self.next;
         self.next = StepId(step.0 + 1);
         self.open = Some(step);
-        for (id, known) in &mut self.subscriptions {
+        if watched.is_some() {
+            self.watch(step);
+        }
+        self.note_begun(now, step, &kept);
+        let report = ReadyReport { not_kept, ..ReadyReport::default() };
+        let mut local = LocalStep { kept, watched, pending, report, ..LocalStep::default() };
+        local.stored = local.is_needed();
+        self.steps.insert(step, local);
+        step
+    }
+
+    /// What a step that begins means for those that it had to look at.
+    fn note_begun(&mut self, now: Moment, step: StepId, kept: &[SubscriptionId]) {
+        let Self { subscriptions, looked_at, watches, .. } = self;
+        looked_at.retain(|id| {
+            let Some(known) = subscriptions.get_mut(id) else { return false };
             known.earlier.retain(|earlier| earlier.holds(step));
             let since = known.waiting_since.take();
             known.waited += since.map_or(Duration::ZERO, |since| now.since(since));
             if kept.binary_search(id).is_ok() {
                 known.live.insert(step);
+                watches.consider(*id, known, step);
             }
-        }
-        let report = ReadyReport { not_kept, ..ReadyReport::default() };
-        let stored = !kept.is_empty();
-        let local = LocalStep { kept, stored, pending, report, ..LocalStep::default() };
-        self.steps.insert(step, local);
-        step
+            known.is_looked_at()
+        });
     }
 
     /// A subscription needs a step of this rank no more.
@@ -307,6 +308,7 @@ impl Ledger {
             && known.live.remove(&step)
         {
             (known.waiting_since, known.waited) = (None, Duration::ZERO);
+            self.note(subscription);
         }
         let local = self.steps.get_mut(&step)?;
         few::take_out(&mut local.kept, &subscription);
@@ -320,6 +322,7 @@ impl Ledger {
         few::add(&mut local.kept, subscription);
         if let Some(known) = self.subscriptions.get_mut(&subscription) {
             known.live.insert(step);
+            self.note(subscription);
         }
     }
 
@@ -327,7 +330,7 @@ impl Ledger {
     pub(crate) fn review(&mut self, step: StepId) -> Option<Freed> {
         let flows = self.flows(step);
         let local = self.steps.get_mut(&step)?;
-        if local.stage == Stage::Begun || !local.kept.is_empty() {
+        if local.stage == Stage::Begun || local.is_needed() {
             return None;
         }
         let freed = (!local.freed).then_some(Freed { step, retire: local.retire });
@@ -368,16 +371,15 @@ impl Ledger {
         }
     }
 
-    /// Who needs a step here.
+    /// Who needs a step here, but for watches that it is not decided for.
     pub(crate) fn keepers(&self, step: StepId) -> Vec<SubscriptionId> {
         self.steps.get(&step).map(|local| local.kept.iter().copied().collect()).unwrap_or_default()
     }
 
     /// Subscriptions with a reader and the steps of this rank that they need.
     pub(crate) fn holders(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
-        let read =
-            self.subscriptions.iter().filter(|(id, known)| !is_standing(**id) && !known.live.is_empty());
-        read.map(|(&id, known)| (id, known.live.iter().copied().collect())).collect()
+        let read = self.subscriptions.iter().filter(|(id, _)| !is_standing(**id));
+        read.map(|(&id, known)| (id, self.live(known))).filter(|(_, steps)| !steps.is_empty()).collect()
     }
 
     /// Of those, the lossless ones, and the steps that have ended.
@@ -391,8 +393,20 @@ impl Ledger {
 
     /// Forgets subscriptions whose end lies behind everything that this rank may still report.
     pub(crate) fn forget_ended(&mut self) {
+        if self.ended.is_empty() {
+            return;
+        }
         let oldest = self.oldest_unreported();
-        self.subscriptions.retain(|_, known| known.ended.is_none_or(|ended| ended > oldest));
+        let Self { subscriptions, ended, looked_at, .. } = self;
+        ended.retain(|id| {
+            let is_over =
+                subscriptions.get(id).is_none_or(|known| known.ended.is_none_or(|end| end <= oldest));
+            if is_over {
+                subscriptions.remove(id);
+                looked_at.retain(|known| known != id);
+            }
+            !is_over
+        });
     }
 
     fn oldest_unreported(&self) -> StepId {

@@ -85,7 +85,7 @@ fn apply_decided(
     let Some(local) = machine.ledger.steps.get_mut(&step) else { return };
     local.stage = Stage::Decided;
     local.table = table;
-    if !local.kept.iter().eq(kept) {
+    if !local.is_kept_for(kept) {
         correct_kept(machine, step, kept, table.is_some());
     }
     steps::free_if_unneeded(machine, step);
@@ -98,6 +98,9 @@ fn correct_kept(machine: &mut PublisherMachine, step: StepId, kept: &[Subscripti
     let surplus: Vec<SubscriptionId> = local.kept.iter().copied().filter(is_surplus).collect();
     if whole {
         kept.iter().for_each(|&subscription| machine.ledger.hold(subscription, step));
+    }
+    if !mutated!(machine.wire, WatchedForEver) {
+        change::let_go_watched(machine, step, false);
     }
     // From the last one: what is taken out of a list moves all behind it.
     for subscription in surplus.into_iter().rev() {
@@ -115,6 +118,7 @@ fn apply_released(
         for &step in steps {
             let all = machine.ledger.keepers(step);
             all.into_iter().for_each(|id| change::let_go_all(machine, id, &[step], retire));
+            change::let_go_watched(machine, step, retire);
         }
     }
     change::let_go_all(machine, subscription, steps, retire);

@@ -166,6 +166,7 @@ fn new_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId
     let Some(lead) = &mut machine.lead else { return };
     lead.next_subscription += 1;
     let spec = served.spec.clone();
+    lead.judging.add(subscription, &served);
     lead.served.insert(subscription, served);
     change(machine, subscription, ChangeKind::Add(Box::new(spec)));
 }
@@ -278,10 +279,12 @@ fn drop_from_set(machine: &mut PublisherMachine, subscription: SubscriptionId, m
 }
 
 fn remove_subscription(machine: &mut PublisherMachine, subscription: SubscriptionId) {
-    let Some(served) = machine.served(subscription) else { return };
+    let Some(lead) = &mut machine.lead else { return };
+    let Some(served) = lead.served.get_mut(&subscription) else { return };
     if std::mem::replace(&mut served.removed, true) {
         return;
     }
+    lead.judging.remove(subscription, served);
     let queued: Few<StepId> = served.queue.drain(..).map(|queued| queued.step).collect();
     assignment::released(machine, subscription, queued, false);
     change(machine, subscription, ChangeKind::Remove);

@@ -9,6 +9,7 @@ mod decision;
 mod denied;
 mod dispatch;
 mod drain;
+mod judging;
 mod lead;
 mod ledger;
 mod log;
@@ -156,12 +157,12 @@ impl PublisherMachine {
         let first = self.first_step();
         if self.config.reserve_steps > 0 {
             let reserve = Subscription::new(standing(self.config.reserve_steps), Some(first));
-            self.ledger.subscriptions.insert(RESERVE, reserve);
+            self.ledger.add(RESERVE, reserve);
         }
         if self.config.precious_first {
             let mut precious = Subscription::new(standing(1), Some(first));
             precious.ended = Some(StepId(first.0.saturating_add(1)));
-            self.ledger.subscriptions.insert(PRECIOUS, precious);
+            self.ledger.add(PRECIOUS, precious);
         }
     }
 
@@ -175,6 +176,11 @@ impl PublisherMachine {
     pub fn poll(&mut self) -> Option<Effect> {
         self.report_ended();
         self.wire.poll()
+    }
+
+    /// Whether [`poll`](Self::poll) has anything to do.
+    pub fn is_asking(&self) -> bool {
+        self.unreported || self.wire.has_effects()
     }
 
     /// An input comes that may follow from what was ended before.
@@ -202,7 +208,7 @@ impl PublisherMachine {
     pub fn has_subscribers(&self) -> bool {
         let live =
             |(id, known): (&SubscriptionId, &Subscription)| !ledger::is_standing(*id) && !known.removed;
-        self.ledger.subscriptions.iter().any(live)
+        self.ledger.all().any(live)
     }
 
     /// What each subscription with a reader asks for of the next step, but for modules.

@@ -170,18 +170,19 @@ fn label(machine: &PublisherMachine, subscription: SubscriptionId) -> String {
 }
 
 fn subscriptions(machine: &PublisherMachine) -> Vec<SubscriptionStatus> {
-    let read = machine.ledger.subscriptions.iter().filter(|(id, known)| !is_standing(**id) && !known.removed);
+    let read = machine.ledger.all().filter(|(id, known)| !is_standing(**id) && !known.removed);
     read.map(|(&id, known)| {
+        let live = machine.ledger.live(known);
         let mut status = SubscriptionStatus {
             subscription: id,
             label: label(machine, id),
             members: 0,
             policy: known.spec.policy,
             limit_steps: known.spec.limit_steps,
-            live_steps: known.live.len() as u32,
+            live_steps: live.len() as u32,
             queued: 0,
             held: 0,
-            lag_steps: lag(machine.ledger.next, known.live.first().copied()),
+            lag_steps: lag(machine.ledger.next, live.first().copied()),
         };
         serve(machine, id, &mut status);
         status

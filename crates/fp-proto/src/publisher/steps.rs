@@ -1,6 +1,6 @@
 //! The application's steps on one rank: begin, end, abandon (`docs/protocol.md`, section 7).
 
-use super::ledger::{Ledger, LocalStep, Stage, Subscription, is_standing};
+use super::ledger::{Stage, Subscription, is_standing};
 use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait, BegunStep, CommandError, StepBytes};
 use crate::config::{CohortConfig, QueuePolicy};
@@ -87,14 +87,18 @@ impl PublisherMachine {
     /// Whether the next step begins at once and is kept for everybody who wants it, by what is known here already.
     pub fn begins_freely(&self) -> bool {
         let (step, full) = (self.ledger.next, self.ledger.live_bytes() >= self.room_bytes);
+        let ledger = &self.ledger;
         let is_free = |known: &Subscription| {
-            !known.wants(step) || (!full && known.live.len() < known.spec.limit_steps as usize)
+            !known.wants(step) || (!full && ledger.live_len(known) < known.spec.limit_steps as usize)
         };
+        let watches_are_free =
+            || ledger.awaited_by_watches(full).is_none() && !(full && ledger.has_watches());
         self.phase == Phase::Streaming
             && self.steering.is_free(step)
             && self.changes.held_by().is_none()
             && self.ledger.undecided() < self.config.skew_steps.max(1) as usize
-            && self.ledger.subscriptions.values().all(is_free)
+            && ledger.looked_at().iter().filter_map(|id| ledger.get(*id)).all(is_free)
+            && watches_are_free()
     }
 
     /// Whether a variable of the open step is stored for somebody.
@@ -212,16 +216,22 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
     let (mut first_wait, mut awaited) = (None, None);
     let (mut kept, mut not_kept, mut undecided) = (Few::new(), Vec::new(), Vec::new());
     let blamed = mutated!(machine.wire, UnjudgedBlamed);
-    let Ledger { subscriptions, steps, .. } = &mut machine.ledger;
-    for (&id, subscription) in subscriptions {
-        if !subscription.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
+    for at in 0..machine.ledger.looked_at().len() {
+        let id = machine.ledger.looked_at()[at];
+        let Some(known) = machine.ledger.get(id) else { continue };
+        if !known.wants(step) || (id == super::PRECIOUS && step != first_of_all) {
             continue;
         }
-        let unjudged = subscription.spec.when.as_ref().filter(|_| !blamed).and_then(|_| {
-            let is_open = |step: &&StepId| steps.get(step).is_some_and(LocalStep::is_open);
-            subscription.live.iter().find(is_open).copied()
-        });
-        match judge(&waits, id, subscription, full, unjudged) {
+        if known.has_joined() && mutated!(machine.wire, BusyWatchForgotten) {
+            continue;
+        }
+        let is_conditional = known.spec.when.is_some() && !blamed;
+        let unjudged = if is_conditional { machine.ledger.oldest_unjudged(known) } else { None };
+        let has = Has { steps: machine.ledger.live_len(known), full, unjudged };
+        let Some(subscription) = machine.ledger.waited_for(id) else { continue };
+        match judge(&waits, id, subscription, has) {
+            // As all watches have it.
+            Verdict::Keep if subscription.has_joined() => {}
             Verdict::Keep => kept.push(id),
             Verdict::Refuse => not_kept.push(id),
             // The others are judged too: they hold it up as long as this one does.
@@ -230,6 +240,7 @@ fn begin_for_subscriptions(machine: &mut PublisherMachine) -> Begin {
             Verdict::AwaitDecision => undecided.push(id),
         }
     }
+    awaited = awaited.or_else(|| machine.ledger.awaited_by_watches(full));
     if !undecided.is_empty() {
         match machine.ledger.undecided_full() {
             Some(step) => awaited = Some(step),
@@ -256,22 +267,27 @@ fn start_step(
     kept: Few<SubscriptionId>,
     not_kept: Vec<SubscriptionId>,
 ) -> BegunStep {
-    let unwanted = kept.is_empty();
+    let watched = machine.ledger.watched();
+    let unwanted = kept.is_empty() && watched.is_none();
     machine.wire.mark(if unwanted { Transition::StepBegunUnwanted } else { Transition::StepBegunKept });
-    let (unjudged, requests) = (machine.ledger.unjudged(&kept), machine.ledger.requests(&kept));
-    let step = machine.ledger.begin(machine.wire.now, kept.clone(), not_kept, machine.changes.pending());
-    let measures = machine.ledger.measures(&unjudged);
+    let watches = watched.as_ref().map_or_else(Default::default, |watched| watched.ids.clone());
+    let unjudged = machine.ledger.unjudged(&kept);
+    let requests = machine.ledger.requests(&kept, watched.as_deref());
+    let measures = machine.ledger.measures(&unjudged, watched.as_deref());
+    let keepers = (kept.clone(), watched);
+    let step = machine.ledger.begin(machine.wire.now, keepers, not_kept, machine.changes.pending());
     let steering = machine.steering.begin(step);
-    BegunStep { step, kept, unjudged, requests, measures, steering }
+    BegunStep { step, kept, watches, unjudged, requests, measures, steering }
 }
 
 fn wait_for(machine: &mut PublisherMachine, id: SubscriptionId, until: Moment, expires: bool) -> Begin {
     machine.wire.mark(Transition::BeginWaitsForSubscription);
     let live_bytes = machine.ledger.live_bytes();
-    let Some(subscription) = machine.ledger.subscriptions.get_mut(&id) else {
+    let live = machine.ledger.get(id).map_or(0, |known| machine.ledger.live_len(known));
+    let live_steps = u32::try_from(live).unwrap_or(u32::MAX);
+    let Some(subscription) = machine.ledger.waited_for(id) else {
         return Begin::Wait { reason: BeginWait::Opening, until: Some(until) };
     };
-    let live_steps = u32::try_from(subscription.live.len()).unwrap_or(u32::MAX);
     let reason = BeginWait::Subscription { subscription: id, live_steps, live_bytes };
     if machine.wire.now < until || !expires {
         return Begin::Wait { reason, until: Some(until) };
@@ -340,6 +356,9 @@ fn leave_step(machine: &mut PublisherMachine, step: StepId) {
     if let Some(local) = machine.ledger.steps.get_mut(&step) {
         local.stage = Stage::Ended;
     }
+    if mutated!(machine.wire, FreedBeforeJudged) {
+        change::let_go_watched(machine, step, false);
+    }
     free_if_unneeded(machine, step);
     steering::step_left(machine);
     machine.unreported = true;
@@ -354,6 +373,9 @@ pub(crate) fn settle(
     machine.ledger.settle(step);
     for subscription in machine.ledger.keepers(step) {
         change::let_go_all(machine, subscription, &[step], is_retired(subscription));
+    }
+    if let Some(watch) = machine.ledger.watch_of(step) {
+        change::let_go_watched(machine, step, is_retired(watch));
     }
     free_if_unneeded(machine, step);
 }
@@ -394,16 +416,21 @@ struct Waits {
     limit_wait: Duration,
 }
 
-fn judge(
-    waits: &Waits,
-    id: SubscriptionId,
-    subscription: &mut Subscription,
+/// What a subscription has as a step wants to begin.
+struct Has {
+    /// Its live steps.
+    steps: usize,
+    /// Whether the rank has no room in bytes.
     full: bool,
+    /// The oldest of those that it may never get.
     unjudged: Option<StepId>,
-) -> Verdict {
+}
+
+fn judge(waits: &Waits, id: SubscriptionId, subscription: &mut Subscription, has: Has) -> Verdict {
     let Waits { now, silence, limit_wait } = *waits;
-    let at_steps = subscription.live.len() >= subscription.spec.limit_steps as usize;
-    let at_bytes = full && !subscription.live.is_empty();
+    let Has { steps, full, unjudged } = has;
+    let at_steps = steps >= subscription.spec.limit_steps as usize;
+    let at_bytes = full && steps > 0;
     let wait = |subscription: &mut Subscription, longest: Duration, expires: bool| {
         let since = *subscription.waiting_since.get_or_insert(now);
         let most = limit_wait.saturating_sub(subscription.waited);

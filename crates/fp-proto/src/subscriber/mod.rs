@@ -129,6 +129,11 @@ impl SubscriberMachine {
         self.attachment.membership
     }
 
+    /// Whether [`poll`](Self::poll) has anything to do.
+    pub fn is_asking(&self) -> bool {
+        self.wire.has_effects()
+    }
+
     /// The next thing for the coordinator to do.
     pub fn poll(&mut self) -> Option<Effect> {
         self.wire.poll()

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod contacts;
+mod crowds;
 mod endings;
 mod gathered;
 mod insiders;

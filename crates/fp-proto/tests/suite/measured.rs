@@ -36,7 +36,7 @@ impl MeasureParts for Bytes {
     }
 }
 
-fn publisher(reserve_steps: u32) -> PublisherMachine {
+pub(crate) fn publisher(reserve_steps: u32) -> PublisherMachine {
     let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
     (config.reserve_steps, config.measures) = (reserve_steps, Arc::new(Bytes));
     let mut machine = PublisherMachine::new(config, START);
@@ -45,18 +45,18 @@ fn publisher(reserve_steps: u32) -> PublisherMachine {
     machine
 }
 
-fn when(condition: &str) -> SubscriptionSpec {
+pub(crate) fn when(condition: &str) -> SubscriptionSpec {
     let condition: Condition = condition.parse().expect(condition);
     SubscriptionSpec { when: Some(condition.encode()), limit_steps: 100, ..SubscriptionSpec::default() }
 }
 
-fn begin(machine: &mut PublisherMachine) -> BegunStep {
+pub(crate) fn begin(machine: &mut PublisherMachine) -> BegunStep {
     let Ok(Begin::Started(begun)) = machine.begin_step(START) else { panic!("no step begins") };
     begun
 }
 
 /// A step in which each measure is that much, or is not measured.
-fn publish(machine: &mut PublisherMachine, number: Option<u8>) {
+pub(crate) fn publish(machine: &mut PublisherMachine, number: Option<u8>) {
     let begun = begin(machine);
     let part = |measure: &Arc<str>| MeasurePart {
         measure: measure.to_string(),

@@ -2,6 +2,7 @@
 //! alone whether every element is the right one.
 
 use crate::simulator::prng::{Prng, mix};
+use fp_types::Comparison;
 
 /// A global array in two dimensions, cut by rows; some ranks have two blocks, some none.
 pub(crate) const GRID: &str = "grid";
@@ -49,8 +50,8 @@ impl LayoutHabit {
 pub(crate) enum Demand {
     /// That some rank puts this variable.
     Has(&'static str),
-    /// That what ranks measure is more than so much together.
-    SumAbove(u64),
+    /// That what ranks measure compares so with that, together.
+    Sum(Comparison, u64),
 }
 
 impl Demand {
@@ -58,7 +59,7 @@ impl Demand {
     pub(crate) fn text(self) -> String {
         match self {
             Self::Has(variable) => format!("has({variable})"),
-            Self::SumAbove(threshold) => format!("{MEASURE} > {threshold}"),
+            Self::Sum(comparison, threshold) => format!("{MEASURE} {} {threshold}", comparison.sign()),
         }
     }
 }
@@ -75,6 +76,8 @@ pub(crate) fn declines(value: u64, rank: u32) -> bool {
 pub(crate) const MEASURE: &str = "sum(counters)";
 /// What a rank measures is less.
 pub(crate) const MEASURED_BELOW: u64 = 1000;
+/// What a rank measures is a multiple of this, so that sums are what they are compared with at times.
+const MEASURED_IN: u64 = 50;
 
 /// The contents of one publisher cohort's stream.
 #[derive(Clone, Copy, Debug)]
@@ -149,7 +152,7 @@ impl Content {
         match drawn % 20 {
             0 => Some(Err(())),
             1..4 => None,
-            _ => Some(Ok(mix(drawn) % MEASURED_BELOW)),
+            _ => Some(Ok(mix(drawn) % (MEASURED_BELOW / MEASURED_IN) * MEASURED_IN)),
         }
     }
 
@@ -170,8 +173,14 @@ impl Content {
     pub(crate) fn is_as(&self, step: u64, demand: Demand) -> bool {
         match demand {
             Demand::Has(variable) => self.has(step, variable),
-            Demand::SumAbove(threshold) => {
-                self.sum(step).map_or(true, |sum| sum.is_some_and(|sum| sum > threshold))
+            Demand::Sum(comparison, threshold) => {
+                let holds = |sum| match comparison {
+                    Comparison::Above => sum > threshold,
+                    Comparison::AtLeast => sum >= threshold,
+                    Comparison::Below => sum < threshold,
+                    Comparison::AtMost => sum <= threshold,
+                };
+                self.sum(step).map_or(true, |sum| sum.is_some_and(holds))
             }
         }
     }

@@ -14,6 +14,7 @@ mod parse_error;
 mod parse_number;
 mod parts;
 mod quantity;
+mod thresholds;
 mod written;
 
 pub use canonical::{ConditionRefusal, LIMIT_CONDITION_BYTES};
@@ -24,6 +25,7 @@ pub use measure::{FunctionOrigin, Measure, MeasuredCall, Statistic};
 pub use parse_error::ParseConditionError;
 pub use parts::{MeasureParts, NoMeasures};
 pub use quantity::{Quantity, WindowStatistic};
+pub use thresholds::Thresholds;
 
 use crate::attribute::Real;
 

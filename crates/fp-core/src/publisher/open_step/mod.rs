@@ -61,9 +61,9 @@ pub(crate) struct OpenStep {
 
 impl OpenStep {
     pub(crate) fn new(shared: Arc<PublisherSession>, begun: BegunStep) -> Self {
-        let kept = !begun.kept.is_empty();
+        let kept = begun.is_kept();
         let arena = match kept {
-            true => shared.server.begin(begun.step, begun.kept, begun.unjudged),
+            true => shared.server.begin(begun.step, begun.kept, begun.unjudged, begun.watches),
             false => shared.server.pool.arena(),
         };
         let sending = StepTransforms::new(&begun.requests);

@@ -1,6 +1,7 @@
 //! What the books of a rank say.
 
 use super::*;
+use crate::config::{QueuePolicy, VariableSet};
 
 fn request(derivation: &[u8]) -> Request {
     Request::Derivation { derivation: derivation.to_vec(), may_be_left: false }
@@ -16,8 +17,8 @@ fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
     let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
     let mut known = Subscription::new(spec("a", b"old"), Some(StepId(0)));
     known.ended = Some(StepId(1));
-    ledger.subscriptions.insert(id, known);
-    let step = ledger.begin(Moment::ZERO, Few::from_slice(&[id]), Vec::new(), Vec::new());
+    ledger.add(id, known);
+    let step = ledger.begin(Moment::ZERO, (Few::from_slice(&[id]), None), Vec::new(), Vec::new());
     ledger.forget_ended();
     assert!(ledger.subscriptions.contains_key(&id), "step 0 is still to be reported for it");
     ledger.settle(step);
@@ -29,22 +30,20 @@ fn what_has_ended_is_forgotten_once_its_last_step_is_decided() {
 fn what_is_asked_for_is_what_every_reader_asks_for() {
     let mut ledger = Ledger::default();
     let known = |spec: SubscriptionSpec| Subscription::new(spec, Some(StepId(0)));
-    ledger.subscriptions.insert(RESERVE, known(SubscriptionSpec::default()));
+    ledger.add(RESERVE, known(SubscriptionSpec::default()));
     assert_eq!(ledger.asked(), [], "nobody reads what the reserve keeps");
-    ledger.subscriptions.insert(SubscriptionId(2), known(spec("a", b"one")));
-    ledger.subscriptions.insert(SubscriptionId(3), known(spec("b", b"two")));
+    ledger.add(SubscriptionId(2), known(spec("a", b"one")));
+    ledger.add(SubscriptionId(3), known(spec("b", b"two")));
     assert_eq!(ledger.asked(), [spec("a", b"one"), spec("b", b"two")]);
-    let changed = ledger.subscriptions.get_mut(&SubscriptionId(2)).expect("known");
-    changed.reselect(spec("c", b"three"));
+    ledger.reselect(SubscriptionId(2), spec("c", b"three"));
     let both = SubscriptionSpec {
         variables: VariableSet::named(["a", "c"]),
         requests: vec![request(b"one"), request(b"three")],
         ..Default::default()
     };
     assert_eq!(ledger.asked(), [both, spec("b", b"two")], "until that is agreed");
-    let changed = ledger.subscriptions.get_mut(&SubscriptionId(2)).expect("known");
-    changed.selection_agreed(StepId(0));
-    ledger.subscriptions.get_mut(&SubscriptionId(3)).expect("known").removed = true;
+    ledger.selection_agreed(SubscriptionId(2), StepId(0));
+    ledger.remove(SubscriptionId(3));
     assert_eq!(ledger.asked(), [spec("c", b"three")]);
 }
 
@@ -54,13 +53,13 @@ fn what_is_asked_for_is_told_once_with_how_many_ask() {
     let ids = [2, 3, 4].map(SubscriptionId);
     let specs = [spec("a", b"one"), spec("b", b"one"), SubscriptionSpec::default()];
     for (id, spec) in ids.into_iter().zip(specs) {
-        ledger.subscriptions.insert(id, Subscription::new(spec, Some(StepId(0))));
+        ledger.add(id, Subscription::new(spec, Some(StepId(0))));
     }
-    assert_eq!(ledger.requests(&ids), [(Arc::new(request(b"one")), 2)]);
-    assert_eq!(ledger.requests(&[ids[2]]), []);
+    assert_eq!(ledger.requests(&ids, None), [(Arc::new(request(b"one")), 2)]);
+    assert_eq!(ledger.requests(&[ids[2]], None), []);
     // What it asks for no more it asks for until that is agreed.
-    ledger.subscriptions.get_mut(&ids[0]).expect("known").reselect(SubscriptionSpec::default());
-    assert_eq!(ledger.requests(&[ids[0]]), [(Arc::new(request(b"one")), 1)]);
+    ledger.reselect(ids[0], SubscriptionSpec::default());
+    assert_eq!(ledger.requests(&[ids[0]], None), [(Arc::new(request(b"one")), 1)]);
 }
 
 /// A reserve, a lossless subscription and a lossy one, and three steps that begin one after the other: for all, for
@@ -74,11 +73,11 @@ fn filled() -> (Ledger, [SubscriptionId; 3], [StepId; 3]) {
         (lossy, QueuePolicy::LatestOnly),
     ] {
         let spec = SubscriptionSpec { policy, ..Default::default() };
-        ledger.subscriptions.insert(id, Subscription::new(spec, Some(StepId(0))));
+        ledger.add(id, Subscription::new(spec, Some(StepId(0))));
     }
     let mut begin = |kept: &[SubscriptionId], not_kept: &[SubscriptionId]| {
         let kept = kept.iter().copied().collect();
-        ledger.begin(Moment::ZERO, kept, not_kept.to_vec(), Vec::new())
+        ledger.begin(Moment::ZERO, (kept, None), not_kept.to_vec(), Vec::new())
     };
     let steps =
         [begin(&[RESERVE, every, lossy], &[]), begin(&[RESERVE], &[every]), begin(&[every, lossy], &[])];
@@ -122,7 +121,7 @@ fn a_step_is_freed_once_when_nobody_needs_it_and_is_retired_if_one_was_cut_off()
     assert!(freed.step == none && !freed.retire);
     assert!(ledger.let_go(every, open, false).is_none() && ledger.let_go(lossy, open, false).is_none());
     assert!(ledger.review(open).is_none(), "a step that is open is not freed");
-    let unstored = ledger.begin(Moment::ZERO, Few::new(), vec![every], Vec::new());
+    let unstored = ledger.begin(Moment::ZERO, (Few::new(), None), vec![every], Vec::new());
     ledger.steps.get_mut(&unstored).expect("begun").stage = Stage::Ended;
     assert!(ledger.review(unstored).is_none(), "nothing is stored of it");
 }
@@ -152,7 +151,7 @@ fn a_step_is_remembered_until_nothing_is_left_to_say_of_it() {
     // Of what nobody asks for nothing has to be decided, unless a change under way may make somebody ask.
     ledger.subscriptions.clear();
     for (change, is_left) in [(None, false), (Some(ChangeId(3)), true)] {
-        let step = ledger.begin(Moment::ZERO, Few::new(), Vec::new(), change.into_iter().collect());
+        let step = ledger.begin(Moment::ZERO, (Few::new(), None), Vec::new(), change.into_iter().collect());
         ledger.steps.get_mut(&step).expect("begun").stage = Stage::Ended;
         assert!(ledger.review(step).is_none());
         assert_eq!(ledger.steps.contains_key(&step), is_left, "{change:?}");
@@ -162,23 +161,22 @@ fn a_step_is_remembered_until_nothing_is_left_to_say_of_it() {
 #[test]
 fn until_a_change_is_agreed_both_are_wanted() {
     let (id, mut ledger) = (SubscriptionId(2), Ledger::default());
-    ledger.subscriptions.insert(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
+    ledger.add(id, Subscription::new(spec("a", b"old"), Some(StepId(0))));
     let kept = Few::from_slice(&[id]);
     let derived = |ledger: &Ledger| {
-        let all = ledger.requests(&[id]);
+        let all = ledger.requests(&[id], None);
         all.iter().map(|(request, count)| (Request::clone(request), *count)).collect::<Vec<_>>()
     };
     let (old, new) = ((request(b"old"), 1), (request(b"new"), 1));
     assert_eq!(derived(&ledger), std::slice::from_ref(&old));
-    let known = ledger.subscriptions.get_mut(&id).expect("it is there");
-    known.reselect(spec("b", b"new"));
+    ledger.reselect(id, spec("b", b"new"));
     assert_eq!(derived(&ledger), [new.clone(), old.clone()]);
-    let step = ledger.begin(Moment::ZERO, kept.clone(), Vec::new(), Vec::new());
+    let step = ledger.begin(Moment::ZERO, (kept.clone(), None), Vec::new(), Vec::new());
     assert!(ledger.keeps(step, "a") && ledger.keeps(step, "b"));
-    ledger.subscriptions.get_mut(&id).expect("it is there").selection_agreed(StepId(2));
+    ledger.selection_agreed(id, StepId(2));
     assert_eq!(derived(&ledger), [new.clone(), old], "step 1 is before that");
-    ledger.begin(Moment::ZERO, kept.clone(), Vec::new(), Vec::new());
+    ledger.begin(Moment::ZERO, (kept.clone(), None), Vec::new(), Vec::new());
     assert_eq!(derived(&ledger), [new]);
-    let step = ledger.begin(Moment::ZERO, kept, Vec::new(), Vec::new());
+    let step = ledger.begin(Moment::ZERO, (kept, None), Vec::new(), Vec::new());
     assert!(!ledger.keeps(step, "a") && ledger.keeps(step, "b"));
 }

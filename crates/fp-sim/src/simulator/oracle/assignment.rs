@@ -372,7 +372,7 @@ fn measured_of(
     subscription: SubscriptionId,
     step: StepId,
 ) -> Option<Result<Option<u64>, u32>> {
-    let Some(Demand::SumAbove(_)) = truth.subscriptions.get(&subscription)?.demand else { return None };
+    let Some(Demand::Sum(..)) = truth.subscriptions.get(&subscription)?.demand else { return None };
     let is_past = truth.measured_from.get(&subscription).is_none_or(|first| step < *first);
     Some(if is_past { Err(0) } else { truth.content.sum(step.0) })
 }

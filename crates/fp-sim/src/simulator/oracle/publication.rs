@@ -25,7 +25,7 @@ impl Oracle {
         own.waits = None;
         own.wait_ends(now);
         own.steps.push(RankStep {
-            kept: begun.kept.to_vec(),
+            kept: begun.kept.iter().chain(&*begun.watches).copied().collect(),
             begun: now,
             said: None,
             abandoned: false,
@@ -69,7 +69,8 @@ impl Oracle {
             let Some(wanted) = truth.subscriptions.get(&subscription) else { continue };
             let meant = first <= begun.step && wanted.takes(begun.step, first);
             let over = wanted.ended || truth.is_deserted(subscription);
-            if meant && !over && !begun.kept.contains(&subscription) {
+            let keeps = begun.kept.contains(&subscription) || begun.watches.contains(&subscription);
+            if meant && !over && !keeps {
                 self.check_refusal(cohort, rank, begun.step, subscription);
             }
         }

@@ -266,7 +266,7 @@ impl PublisherTruth {
         demand.is_none_or(|demand| {
             let is_past = || self.measured_from.get(&subscription).is_none_or(|first| step < *first);
             let is_measured = || !is_past() && self.kept_by_all(step, subscription);
-            matches!(demand, Demand::SumAbove(_)) && !is_measured() || self.content.is_as(step.0, demand)
+            matches!(demand, Demand::Sum(..)) && !is_measured() || self.content.is_as(step.0, demand)
         })
     }
 

@@ -5,8 +5,9 @@ use crate::simulator::prng::Prng;
 use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan};
 use fp_proto::config::{QueuePolicy, StartAt};
 use fp_proto::time::Moment;
-use fp_types::{Condition, StepId};
+use fp_types::{Comparison, Condition, StepId};
 use std::mem::{Discriminant, discriminant};
+use std::time::Duration;
 
 /// Draws all of it.
 pub(crate) fn draw(scenario: &mut Scenario) {
@@ -18,6 +19,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_turns(scenario, &mut stream(11));
     draw_conditions(scenario, &mut stream(23));
     draw_measures(scenario, &mut stream(59));
+    draw_watches(scenario, &mut stream(67));
     draw_steering(scenario, &mut stream(61));
     draw_peers(scenario, &mut stream(29));
     draw_shortage(scenario, &mut stream(31));
@@ -126,12 +128,31 @@ fn draw_measures(scenario: &mut Scenario, prng: &mut Prng) {
         return;
     }
     let half = u64::from(scenario.publishers[0].size) * MEASURED_BELOW / 2;
-    let any = [half, half, half / 2, 0].map(Demand::SumAbove);
+    let any = [half, half, half / 2, 0].map(|threshold| Demand::Sum(Comparison::Above, threshold));
     let of_set = prng.pick(&any);
     for plan in &mut scenario.subscribers {
         let own = prng.pick(&any);
         plan.demand =
             if plan.spec.share.is_some() { Some(of_set) } else { Some(own).filter(|_| prng.chance(70)) };
+    }
+    tell_conditions(scenario);
+}
+
+/// Several lossless subscriptions with a condition, beside others: most compare one number, each with its own.
+fn draw_watches(scenario: &mut Scenario, prng: &mut Prng) {
+    if !prng.chance(25) {
+        return;
+    }
+    let half = u64::from(scenario.publishers[0].size) * MEASURED_BELOW / 2;
+    for number in 0..prng.between(2, 5) {
+        let mut plan = scenario::draw_subscriber(prng, &scenario.publishers[0], format!("watch-{number}"));
+        let max_wait = Duration::from_millis(prng.pick(&[2_000, 2_000, 40, 0]));
+        plan.spec.policy = QueuePolicy::EveryStep { max_wait };
+        plan.spec.limit_steps = prng.pick(&[1, 2, 4, 4, 8]);
+        let threshold = prng.pick(&[0, half / 2, half, half, 4 * half]);
+        let sum = Demand::Sum(prng.pick(&Comparison::ALL), threshold);
+        plan.demand = Some(if prng.chance(85) { sum } else { Demand::Has(PARTICLES) });
+        scenario.subscribers.push(plan);
     }
     tell_conditions(scenario);
 }

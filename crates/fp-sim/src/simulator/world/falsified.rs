@@ -106,7 +106,7 @@ impl World {
                 Ok(Begin::Started(BegunStep { step: StepId(begun.step.0 + 1), ..begun }))
             }
             (Falsification::BegunForNobody, Ok(Begin::Started(begun))) => {
-                Ok(Begin::Started(BegunStep { kept: Few::new(), ..begun }))
+                Ok(Begin::Started(BegunStep { kept: Few::new(), watches: Default::default(), ..begun }))
             }
             (Falsification::BeginRefused, Ok(Begin::Started(_))) => Err(CommandError::Closed),
             (Falsification::EndlessWait, Ok(Begin::Wait { reason, .. })) => {

@@ -48,6 +48,8 @@ pub(crate) struct StoredStep {
     kept: Few<SubscriptionId>,
     /// Those of them that hear nothing of it before it is assigned.
     unjudged: Few<SubscriptionId>,
+    /// It is kept for these until it is judged, too, and they hear as little of it; sorted.
+    watches: Arc<[SubscriptionId]>,
     pub(crate) ended: bool,
     /// The members that have it.
     assigned: Few<MemberId>,
@@ -78,6 +80,7 @@ impl StoredStep {
             arena,
             kept: Few::new(),
             unjudged: Few::new(),
+            watches: Arc::default(),
             ended: false,
             assigned: Few::new(),
             blocks: Vec::new(),
@@ -100,11 +103,15 @@ impl StoredStep {
     }
 
     fn keeps(&self, want: &Want) -> bool {
-        self.kept.binary_search(&want.subscription).is_ok()
+        self.kept.binary_search(&want.subscription).is_ok() || self.is_watched(want)
+    }
+
+    fn is_watched(&self, want: &Want) -> bool {
+        self.watches.binary_search(&want.subscription).is_ok()
     }
 
     fn is_unjudged(&self, want: &Want) -> bool {
-        self.unjudged.binary_search(&want.subscription).is_ok()
+        self.unjudged.binary_search(&want.subscription).is_ok() || self.is_watched(want)
     }
 
     /// The places of the blocks of which these are parts; `None` if one of them is not here.
@@ -195,18 +202,20 @@ impl BlockStore {
         }
     }
 
-    /// A step begins; its blocks will be stored for these, of which some hear nothing of it before it is assigned.
+    /// A step begins; its blocks will be stored for these, of which some hear nothing of it before it is assigned. Watches
+    /// hear nothing either.
     pub(crate) fn begin(
         &self,
         step: StepId,
         mut kept: Few<SubscriptionId>,
         unjudged: Few<SubscriptionId>,
+        watches: Arc<[SubscriptionId]>,
     ) -> Arena {
         kept.sort_unstable();
         let mut inner = self.lock();
         let stored = inner.spare.pop().unwrap_or_else(|| StoredStep::new(self.pool.arena()));
         let arena = stored.arena.clone();
-        inner.steps.insert(step, StoredStep { kept, unjudged, ..stored });
+        inner.steps.insert(step, StoredStep { kept, unjudged, watches, ..stored });
         arena
     }
 

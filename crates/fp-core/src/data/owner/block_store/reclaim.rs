@@ -96,7 +96,7 @@ mod tests {
 
     /// A step with memory; whether the peer was told where it can READ it.
     fn begin(server: &BlockStore, step: u64, told: bool) {
-        let arena = server.begin(StepId(step), Few::new(), Few::new());
+        let arena = server.begin(StepId(step), Few::new(), Few::new(), Arc::default());
         drop(arena.loan(LEN_BYTES, 64).expect("room"));
         if told {
             server.lock().links.values_mut().for_each(|served| served.may_read(StepId(step)));

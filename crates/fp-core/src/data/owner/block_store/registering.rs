@@ -175,7 +175,8 @@ mod tests {
     }
 
     fn put(server: &BlockStore, step: u64) {
-        let arena = server.begin(StepId(step), [SUBSCRIPTION].into_iter().collect(), Few::new());
+        let arena =
+            server.begin(StepId(step), [SUBSCRIPTION].into_iter().collect(), Few::new(), Arc::default());
         let payload = arena.loan(LEN as usize, 64).expect("room").freeze();
         let region = Region::new([0], [LEN]).unwrap();
         let def = Arc::new(VariableDef::local_array("x", Dtype::U8, 1));

@@ -130,6 +130,7 @@ mod tests {
 
     const ALL: (SubscriptionId, MemberId) = (SubscriptionId(2), MemberId(2));
     const SOME: (SubscriptionId, MemberId) = (SubscriptionId(3), MemberId(3));
+    const WATCH: (SubscriptionId, MemberId) = (SubscriptionId(4), MemberId(4));
 
     /// A link whose other end wants a variable of every step.
     fn wanted((subscription, member): (SubscriptionId, MemberId)) -> (std::sync::Arc<BlockStore>, Link) {
@@ -149,7 +150,8 @@ mod tests {
     /// A step that is over on this rank, kept for both subscriptions; one of them has a condition.
     fn end(server: &BlockStore, step: u64) {
         let step = StepId(step);
-        drop(server.begin(step, [ALL.0, SOME.0].into_iter().collect(), [SOME.0].into_iter().collect()));
+        let (kept, some) = ([ALL.0, SOME.0].into_iter().collect(), [SOME.0].into_iter().collect());
+        drop(server.begin(step, kept, some, [WATCH.0].into()));
         let def = VariableDef::local_array("x", Dtype::U8, 1).into();
         let region = Region::new([0], [3]).expect("a region");
         let payload = Payload::from_owner(vec![1, 2, 3]);
@@ -166,13 +168,15 @@ mod tests {
 
     #[test]
     fn whoever_has_a_condition_hears_of_its_own_steps_alone() {
-        let (server, mut peer) = wanted(SOME);
-        (0..3).for_each(|step| end(&server, step));
-        server.push(SOME.1, StepId(1));
-        assert_eq!(placed(&mut peer), StepId(1));
-        server.push(ALL.1, StepId(2));
-        server.push(SOME.1, StepId(0));
-        assert_eq!(placed(&mut peer), StepId(0));
+        for one in [SOME, WATCH] {
+            let (server, mut peer) = wanted(one);
+            (0..3).for_each(|step| end(&server, step));
+            server.push(one.1, StepId(1));
+            assert_eq!(placed(&mut peer), StepId(1));
+            server.push(ALL.1, StepId(2));
+            server.push(one.1, StepId(0));
+            assert_eq!(placed(&mut peer), StepId(0));
+        }
     }
 
     #[test]

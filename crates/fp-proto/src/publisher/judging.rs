@@ -1,0 +1,69 @@
+//! Which subscriptions the lead has to judge one by one when it decides a step, and which together.
+
+use super::lead::Served;
+use fp_types::{StandingCondition, StepId, SubscriptionId, Thresholds};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Subscriptions that are served, by how they are judged.
+#[derive(Default)]
+pub(crate) struct Judging {
+    one_by_one: BTreeSet<SubscriptionId>,
+    /// Of those: what can be judged together with others once its first step has been decided.
+    newcomers: Vec<SubscriptionId>,
+    together: Thresholds<SubscriptionId>,
+}
+
+impl Judging {
+    /// A subscription is served from now on.
+    pub(crate) fn add(&mut self, id: SubscriptionId, served: &Served) {
+        self.one_by_one.insert(id);
+        let condition = served.condition.as_ref().filter(|_| served.spec.is_watch());
+        let is_comparison =
+            |condition: &StandingCondition| Thresholds::<SubscriptionId>::takes(condition.condition());
+        self.newcomers.extend(condition.is_some_and(is_comparison).then_some(id));
+    }
+
+    /// A subscription is served no more.
+    pub(crate) fn remove(&mut self, id: SubscriptionId, served: &Served) {
+        if !self.one_by_one.remove(&id)
+            && let Some(condition) = &served.condition
+        {
+            self.together.remove(condition.condition(), id);
+        }
+        self.newcomers.retain(|known| *known != id);
+    }
+
+    /// Those that are judged one by one.
+    pub(crate) fn one_by_one(&self) -> impl Iterator<Item = SubscriptionId> {
+        self.one_by_one.iter().copied()
+    }
+
+    /// Those that are judged together: each has begun, gets every step that every rank keeps, and has nothing to count.
+    pub(crate) fn together(&self) -> &Thresholds<SubscriptionId> {
+        &self.together
+    }
+
+    /// Whether a subscription that is served is one of those.
+    pub(crate) fn is_judged_together(
+        &self,
+        id: SubscriptionId,
+        all: &BTreeMap<SubscriptionId, Served>,
+    ) -> bool {
+        !self.one_by_one.contains(&id) && all.get(&id).is_some_and(|served| !served.removed)
+    }
+
+    /// A step is decided: for whom it was one of its own is judged together with others from now on.
+    pub(crate) fn decided(&mut self, step: StepId, all: &BTreeMap<SubscriptionId, Served>) {
+        let Self { one_by_one, newcomers, together } = self;
+        newcomers.retain(|id| {
+            let Some(served) = all.get(id) else { return false };
+            let has_begun = served.first.is_some_and(|first| first <= step) && served.accounted.is_none();
+            let condition = served.condition.as_ref().filter(|_| has_begun);
+            let joins = condition.is_some_and(|condition| together.insert(condition.condition(), *id));
+            if joins {
+                one_by_one.remove(id);
+            }
+            !joins
+        });
+    }
+}
