@@ -426,6 +426,7 @@ def publish(
     min_subscribers: int = 0,
     limit_bytes: int | None = None,
     reserve_steps: int | None = None,
+    reserve_when: str | None = None,
     precious_first: bool | None = None,
     first_step: int | None = None,
     parameters: Mapping[str, Takes] | None = None,
@@ -446,7 +447,8 @@ def publish(
     `min_subscribers`: wait for so many subscriptions. `limit_bytes`: of live steps on this rank (1 GiB).
     `parameters`: what subscribers may ask for (`StepWriter.requests`), such as `{"conductivity": (0.0, 10.0), "level":
     (0, 9), "melts": bool, "title": str, "stop": None}`. `pause`: for how long they may pause the program; not said, not
-    at all. `reserve_steps`: the last steps, which are kept for newcomers. `limit_wait`: the longest that a subscriber
+    at all. `reserve_steps`: the last steps, which are kept for newcomers; `reserve_when`: what these are like, such as
+    "max(T) > 9". `limit_wait`: the longest that a subscriber
     may hold the program up. Times are in seconds. docs/python.md has all options.
 
     >>> import flexpath
@@ -460,6 +462,7 @@ def publish(
         "min_subscribers": min_subscribers,
         "limit_bytes": limit_bytes,
         "reserve_steps": reserve_steps,
+        "reserve_when": reserve_when,
         "precious_first": precious_first,
         "first_step": first_step,
         "parameters": None if parameters is None else _parameters(parameters),

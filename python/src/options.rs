@@ -134,6 +134,9 @@ pub(crate) fn publisher(given: &Bound<'_, PyDict>) -> PyResult<PublisherOptions>
     set(&mut options.limit_wait, words.seconds("limit_wait")?);
     set(&mut options.reserve_steps, words.take("reserve_steps")?);
     set(&mut options.reserve_bytes, words.take("reserve_bytes")?);
+    if let Some(condition) = words.take::<String>("reserve_when")? {
+        options = options.clone().with_reserved_hits(options.reserve_steps, condition.as_str()).or_raise()?;
+    }
     set(&mut options.least_limit_steps, words.take("least_limit_steps")?);
     set(&mut options.precious_first, words.take("precious_first")?);
     options.first_step = words.take("first_step")?;

@@ -347,6 +347,17 @@ class TestConditions:
                             assert step.judgement.measured[0].number == (middle, middle + 1)
                 assert opened[when].poll() is None
 
+    def test_who_comes_late_has_the_last_hits(self, stream):
+        with flexpath.publish(stream, reserve_steps=3, reserve_when="max(T) > 6") as publisher:
+            for number in range(40):
+                with publisher.step() as step:
+                    step["T"] = np.full(4, float(number % 8))
+            with flexpath.subscribe(stream, when="max(T) > 6", start_at="OldestReserved") as late:
+                for number in (23, 31, 39):
+                    with late.next_step(30.0) as step:
+                        found = (step.number, step.skipped, step.judgement.measured[0].number)
+                        assert found == (number, 0, 7.0)
+
     def test_a_step_that_was_not_judged_says_why(self, stream):
         with (
             flexpath.publish(stream) as publisher,

@@ -190,6 +190,11 @@ keys! {
     "RendezvousReaderCount", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "MinSubscribers", Publisher, |s, v| s.publisher.min_subscribers = number(v, 0)?;
     "ReserveQueueLimit", Publisher, |s, v| s.publisher.reserve_steps = number(v, 0)?;
+    "ReserveCondition", Publisher, |s, v| {
+        let steps = s.publisher.reserve_steps;
+        let with = s.publisher.clone().with_reserved_hits(steps, v);
+        s.publisher = with.map_err(|error| words::of_c(&error.to_string()))?;
+    };
     "ReserveByteLimit", Publisher, |s, v| s.publisher.reserve_bytes = number(v, 1)?;
     "FirstTimestepPrecious", Publisher, |s, v| s.publisher.precious_first = truth(v)?;
     "LeastQueueLimit", Publisher, |s, v| s.publisher.least_limit_steps = number(v, 0)?;

@@ -3,6 +3,8 @@
 /// What the core says, and what C calls it.
 const WORDS: &[(&str, &str)] = &[
     ("limit_bytes", "LimitBytes"),
+    ("reserve_steps is 0", "ReserveQueueLimit is 0"),
+    ("derivations is false", "Derivations is false"),
     ("limit_steps", "QueueLimit"),
     ("limit_subscriptions", "LimitSubscriptions"),
     ("limit_peer_subscriptions", "LimitPeerSubscriptions"),

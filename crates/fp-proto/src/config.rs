@@ -108,6 +108,9 @@ pub struct PublisherConfig {
     /// Bytes over all ranks: if the kept steps take more, the oldest leave. The last one stays. A step counts 4 KiB at
     /// least.
     pub reserve_bytes: u64,
+    /// What a step of the reserve is like: the canonical bytes of a condition. Steps that are known to be otherwise are not
+    /// kept in it. The same on all ranks.
+    pub reserve_when: Option<Vec<u8>>,
     /// Whether the first step is kept for every newcomer.
     pub precious_first: bool,
     /// Live steps that each subscription may have whose policy waits, whatever lower bound it asks for.
@@ -139,6 +142,7 @@ impl PublisherConfig {
             limit_bytes: 1 << 30,
             reserve_steps: 0,
             reserve_bytes: u64::MAX,
+            reserve_when: None,
             precious_first: false,
             least_limit_steps: 0,
             limit_subscriptions: 64,

@@ -116,6 +116,10 @@ pub enum Mutation {
     FreedBeforeJudged,
     /// A step that is kept for watches is kept for them though it is decided.
     WatchedForEver,
+    /// Every step joins the reserve, whatever that is to have.
+    ReserveUnjudged,
+    /// Whoever wants steps as the reserve has them is told that those of the past were not judged.
+    ReservedHitForgotten,
     /// One peer may have as many subscriptions as it likes.
     PeersUnbounded,
     /// A publisher that is short of memory takes newcomers.
@@ -147,7 +151,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 66] = [
+    pub const ALL: [Self; 68] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -204,6 +208,8 @@ impl Mutation {
         Self::BusyWatchForgotten,
         Self::FreedBeforeJudged,
         Self::WatchedForEver,
+        Self::ReserveUnjudged,
+        Self::ReservedHitForgotten,
         Self::PeersUnbounded,
         Self::ShortageIgnored,
         Self::ShortageIsFinal,

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use fp_core::Condition;
+use fp_core::{Condition, StartAt};
 
 use super::action::Action;
-use super::seconds;
+use super::{seconds, start_at};
 use crate::credentials::CredentialOptions;
 
 /// Options of `watch`.
@@ -59,6 +59,10 @@ pub(crate) struct WatchOptions {
     /// Takes every such step: the publisher waits for this command where it must. Otherwise old ones are dropped
     #[arg(long)]
     pub(crate) every_step: bool,
+    /// Where it starts: with the `next` step, or at the `oldest-reserved`. A publisher may keep the last hits of a condition
+    /// for who comes late
+    #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
+    pub(crate) start_at: StartAt,
     /// With `write`: these variables; without it all
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) variables: Vec<String>,

@@ -85,7 +85,8 @@ impl<'o> Watch<'o> {
     /// No more is asked of the publisher than actions need: nothing for a line that is printed.
     fn subscription(&self) -> Result<SubscriberOptions, Failure> {
         let options = self.options;
-        let mut asked = SubscriberOptions::default().with_open_timeout(options.timeout);
+        let asked = SubscriberOptions::default().with_open_timeout(options.timeout);
+        let mut asked = asked.with_start_at(options.start_at);
         for (name, file) in &options.modules {
             let refused =
                 |error: &dyn Display| Failure::Usage(format!("--module {}: {error}", file.display()));

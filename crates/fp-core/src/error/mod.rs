@@ -111,6 +111,16 @@ pub enum OpenError {
         /// The stream.
         stream: String,
     },
+    /// What the reserve is to have cannot be.
+    #[error("stream {stream:?}: the reserve is to have steps with {condition}, but {what}")]
+    Reserve {
+        /// The stream.
+        stream: String,
+        /// What steps are to be like.
+        condition: String,
+        /// Why there can be none.
+        what: &'static str,
+    },
     /// The number of the first step leaves no room for those after it.
     #[error("stream {stream:?}: first_step is {first_step}: say a number up to {}", i64::MAX)]
     FirstStep {

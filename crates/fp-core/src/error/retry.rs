@@ -27,6 +27,7 @@ impl OpenError {
             | Self::BoundTooHigh { .. }
             | Self::NotRedelivered { .. }
             | Self::FirstStep { .. }
+            | Self::Reserve { .. }
             | Self::Refused { .. }
             | Self::Denied { .. }
             | Self::NotTrusted { .. }

@@ -9,6 +9,7 @@ use crate::value::interrupt::Interrupt;
 use fp_proto::steering::{Parameter, ParameterKind};
 use fp_transform::{DeployLimits, DeployPolicy, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
+use fp_types::{Condition, ParseConditionError};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub struct PublisherOptions {
     pub reserve_steps: u32,
     /// Bytes that these steps may take over all ranks. Default: their number alone counts.
     pub reserve_bytes: u64,
+    /// What a step of them is like. Default: any step.
+    pub reserve_condition: Option<Condition>,
     /// Whether the first step is kept for every newcomer. Default no.
     pub precious_first: bool,
     /// Live steps that a subscription may have whose policy waits, whatever lower bound it asks for. Default: what it
@@ -94,6 +97,7 @@ impl Default for PublisherOptions {
             limit_wait: Duration::from_secs(60),
             reserve_steps: 0,
             reserve_bytes: u64::MAX,
+            reserve_condition: None,
             precious_first: false,
             least_limit_steps: 0,
             first_step: None,
@@ -114,6 +118,23 @@ impl Default for PublisherOptions {
 }
 
 impl PublisherOptions {
+    /// Keeps the last so many steps that are as the condition says, for who comes late: a queue of its last hits. A
+    /// subscriber with an equal condition that starts at [`StartAt::OldestReserved`](crate::StartAt::OldestReserved) gets
+    /// them with their numbers. All ranks say the same. What the condition remembers goes on for the reserve. For a
+    /// subscriber it begins anew with its first step.
+    ///
+    /// # Errors
+    /// A text that cannot be read, with the character, or one that calls a module: only subscribers hand modules over.
+    pub fn with_reserved_hits<C>(mut self, steps: u32, condition: C) -> Result<Self, ParseConditionError>
+    where
+        C: TryInto<Condition>,
+        ParseConditionError: From<C::Error>,
+    {
+        self.reserve_steps = steps;
+        self.reserve_condition = Some(condition.try_into()?.with_modules(|_| None)?);
+        Ok(self)
+    }
+
     /// Lets subscribers ask for values of a parameter. [`StepWriter::requests`](crate::StepWriter::requests) has those that
     /// were asked for, on all ranks at the same step. Of two of one name the last counts.
     #[must_use]

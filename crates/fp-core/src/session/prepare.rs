@@ -4,6 +4,7 @@ use crate::coordinator::Setup;
 use crate::data::owner::room::limit_by_environment;
 use crate::error::OpenError;
 use crate::options::link::LinkOptions;
+use crate::options::publisher::PublisherOptions;
 use crate::rendezvous::Rendezvous;
 use crate::value::log::start_log;
 use fp_proto::config::{CohortConfig, ContactText};
@@ -78,6 +79,18 @@ pub(crate) fn check_bounds(stream: &str, bounds: &[(&'static str, u64)]) -> Resu
 pub(crate) fn check_first_step(stream: &str, first_step: Option<u64>) -> Result<(), OpenError> {
     let too_large = first_step.filter(|&number| i64::try_from(number).is_err());
     too_large.map_or(Ok(()), |first_step| Err(OpenError::FirstStep { stream: stream.to_owned(), first_step }))
+}
+
+/// Refuses a reserve that never has a step of those that it is to have.
+pub(crate) fn check_reserve(stream: &str, options: &PublisherOptions) -> Result<(), OpenError> {
+    let Some(condition) = &options.reserve_condition else { return Ok(()) };
+    let is_empty = options.reserve_steps == 0 && options.reserve_bytes == u64::MAX;
+    let what = match (is_empty, options.derivations || condition.measures().is_empty()) {
+        (true, _) => "reserve_steps is 0: say how many",
+        (_, false) => "derivations is false, so that nothing is measured: let it be true",
+        (false, true) => return Ok(()),
+    };
+    Err(OpenError::Reserve { stream: stream.to_owned(), condition: condition.to_string(), what })
 }
 
 /// Where to take RDMA connections beside tcp: only where that leaves loopback, and so may be dialled from elsewhere. It

@@ -13,7 +13,7 @@ use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
-use crate::session::prepare::{check_bounds, check_first_step, cohort_config, prepare};
+use crate::session::prepare::{check_bounds, check_first_step, check_reserve, cohort_config, prepare};
 use crate::value::counters::Counters;
 use crate::value::puts::Puts;
 use fp_proto::access::{Action, Denial};
@@ -28,7 +28,7 @@ use fp_proto::request;
 use fp_proto::status::report::LinkStatus;
 use fp_transform::ExactMeasures;
 use fp_transport::{Arena, Link, PeerProof, Pool, PoolOptions};
-use fp_types::{Epoch, StepId, SubscriptionId};
+use fp_types::{Condition, Epoch, StepId, SubscriptionId};
 use std::os::fd::BorrowedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -175,6 +175,7 @@ impl PublisherSession {
         ];
         let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
         let checked = checked.and_then(|()| check_first_step(stream, options.first_step));
+        let checked = checked.and_then(|()| check_reserve(stream, &options));
         let checked = checked.and_then(|()| fill_access_list(&mut options));
         let tokens = options.access.as_ref().map_or_else(Vec::new, Access::tokens);
         let prepared = checked.and_then(|()| prepare(&options.link, stream, tokens));
@@ -248,6 +249,7 @@ impl PublisherSession {
             (steps, _) => steps,
         };
         config.reserve_bytes = options.reserve_bytes;
+        config.reserve_when = options.reserve_condition.as_ref().map(Condition::encode);
         config.precious_first = options.precious_first;
         config.parameters = options.parameters.clone();
         if options.derivations {

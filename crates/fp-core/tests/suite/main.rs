@@ -24,6 +24,7 @@ mod derived;
 mod derived_rows;
 mod environment;
 mod guests;
+mod hits;
 mod interrupts;
 mod kinds;
 mod large;

@@ -361,6 +361,45 @@ static void check_unjudged(void)
     MUST(flexpath_variable_free(few));
 }
 
+/* The last hits that a publisher keeps, for who comes when they are over. */
+static void check_late(flexpath_variable *field, flexpath_variable *particles)
+{
+    flexpath_variable *atoms = variable_of_atoms();
+    flexpath_options *options;
+    uint64_t number = MANY, hits = 0;
+    MUST(flexpath_options_create(&options));
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "character 7", flexpath_options_set(options, "ReserveCondition", "max(T)"));
+    MUST(flexpath_options_set(options, "ReserveCondition", "max(T) > 48"));
+    FAILS(FLEXPATH_STATUS_NOT_OPENED, "ReserveQueueLimit is 0", flexpath_publisher_open("watched", options, &publisher));
+    MUST(flexpath_options_set(options, "ReserveQueueLimit", "3"));
+    MUST(flexpath_options_set(options, "DeriveBudgetSecs", "60"));
+    MUST(flexpath_publisher_open("watched", options, &publisher));
+    MUST(flexpath_options_free(options));
+    for (uint64_t step = 0; step < MANY; step++)
+        publish(step, field, particles, atoms);
+    MUST(flexpath_options_create(&options));
+    MUST(flexpath_options_set(options, "Condition", "max(T) > 48"));
+    MUST(flexpath_options_set(options, "StartAt", "OldestReserved"));
+    MUST(flexpath_subscriber_open("watched", options, &subscriber));
+    MUST(flexpath_options_free(options));
+    while (hits < 3)
+        hits += (uint64_t)max_is(--number);
+    for (; hits > 0; number++) {
+        flexpath_step_info info;
+        flexpath_step *step;
+        if (!max_is(number))
+            continue;
+        step = next_step();
+        MUST(flexpath_step_describe(step, &info));
+        CHECK(info.step == number && info.skipped == 0);
+        check_measured(step, number, "max(T) > 48");
+        MUST(flexpath_step_release(step));
+        hits--;
+    }
+    close_ends();
+    MUST(flexpath_variable_free(atoms));
+}
+
 /* A number of an array that is not there is none: neither more nor less than another. */
 static void check_absent(flexpath_variable *particles)
 {
@@ -388,6 +427,7 @@ int main(void)
     check_conditions(field, particles);
     check_unjudged();
     check_absent(particles);
+    check_late(field, particles);
     MUST(flexpath_variable_free(field));
     MUST(flexpath_variable_free(particles));
     printf("watched\n");

@@ -125,22 +125,32 @@ fn shares(
     judged: Option<(&StepTable, &Numbers)>,
 ) -> (Few<(SubscriptionId, Share)>, Judgements) {
     let any = mutated!(machine.wire, KeptByAny);
+    let forgets = mutated!(machine.wire, ReservedHitForgotten);
     let not_kept = report.not_kept.iter().copied().filter(|_| !any).collect();
     let kept = Kept { is_whole: judged.is_some(), not_kept };
-    let (mut shares, mut judgements) = (standing_shares(machine, step, &kept), Vec::new());
+    let of_reserve = judge_for_reserve(machine, step, &kept, judged);
+    let (mut shares, mut judgements) = (standing_shares(machine, step, &kept, &of_reserve), Vec::new());
+    let told = of_reserve.iter().filter(|(verdict, found)| *verdict != Verdict::Unmet && !found.is_empty());
+    judgements.extend(told.map(|(_, judgement)| (RESERVE, judgement.clone())));
     for id in looked_at(machine, &kept, judged) {
-        let Some(served) = machine.lead.as_ref().and_then(|lead| lead.served.get(&id)) else { continue };
+        let Some(lead) = &machine.lead else { break };
+        let Some(served) = lead.served.get(&id) else { continue };
         let Some(share) = share_by_number((id, served), step, &kept, &shares) else { continue };
         let is_conditional = served.condition.is_some() && share != Share::Indifferent;
         // What has no table cannot be judged: it may be one that it should have had.
         let share = match judged.filter(|_| is_conditional) {
             None => share,
             Some((table, numbers)) => {
+                let is_past = served.first.is_none_or(|first| step < first);
                 // A rank that does not keep it does not measure for it either.
-                let is_measured = share == Share::Has && served.first.is_some_and(|first| step >= first);
-                let (verdict, judgement) = match is_measured {
-                    true => condition::judge(machine, id, (step, table), numbers),
-                    false => condition::judge_unmeasured(served, (step, table)),
+                let is_measured = share == Share::Has && !is_past;
+                let (verdict, judgement) = if is_measured {
+                    condition::judge(machine, id, (step, table), numbers)
+                } else {
+                    let for_reserve =
+                        of_reserve.as_ref().filter(|_| is_past && lead.wants_as_reserve(served));
+                    let for_reserve = for_reserve.filter(|_| !forgets).cloned();
+                    for_reserve.unwrap_or_else(|| condition::judge_unmeasured(served, (step, table)))
                 };
                 if verdict != Verdict::Unmet && !judgement.is_empty() && share == Share::Has {
                     judgements.push((id, judgement));
@@ -153,9 +163,29 @@ fn shares(
     (shares, judgements)
 }
 
+/// What the reserve's condition says of a step that every rank keeps for it, if it has one.
+fn judge_for_reserve(
+    machine: &mut PublisherMachine,
+    step: StepId,
+    kept: &Kept,
+    judged: Option<(&StepTable, &Numbers)>,
+) -> Option<(Verdict, Judgement)> {
+    let ignored = mutated!(machine.wire, ReserveUnjudged);
+    let condition = machine.lead.as_mut()?.reserve_condition.as_mut().filter(|_| kept.by_all(RESERVE))?;
+    let (table, numbers) = judged?;
+    let (verdict, judgement) = condition.judge((step, table), |measure| numbers.get(measure));
+    Some((if ignored { Verdict::Met } else { verdict }, judgement))
+}
+
 /// Standing subscriptions that have a step.
-fn standing_shares(machine: &PublisherMachine, step: StepId, kept: &Kept) -> Few<(SubscriptionId, Share)> {
-    let reserve = machine.config.reserve_steps > 0 && kept.by_all(RESERVE);
+fn standing_shares(
+    machine: &PublisherMachine,
+    step: StepId,
+    kept: &Kept,
+    of_reserve: &Option<(Verdict, Judgement)>,
+) -> Few<(SubscriptionId, Share)> {
+    let is_wanted = of_reserve.as_ref().is_none_or(|(verdict, _)| *verdict != Verdict::Unmet);
+    let reserve = machine.config.reserve_steps > 0 && kept.by_all(RESERVE) && is_wanted;
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept.by_all(PRECIOUS);
     let standing = [(RESERVE, reserve), (PRECIOUS, precious)];

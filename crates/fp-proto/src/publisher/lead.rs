@@ -155,6 +155,8 @@ pub(crate) struct Lead {
     pub(crate) refused: BTreeMap<Rank, String>,
     pub(crate) reserve: VecDeque<StepId>,
     pub(crate) reserve_steps: u32,
+    /// What steps of the reserve are like, and what that remembers.
+    pub(crate) reserve_condition: Option<StandingCondition>,
     /// What its steps take over all ranks.
     pub(crate) reserved_bytes: u128,
     /// The next step to decide, unless steps in between do not flow.
@@ -177,6 +179,7 @@ impl Lead {
             refused: BTreeMap::new(),
             reserve: VecDeque::new(),
             reserve_steps,
+            reserve_condition: None,
             reserved_bytes: 0,
             next_decided: first_step,
             next_subscription: super::ledger::FIRST_SUBSCRIPTION,
@@ -216,9 +219,16 @@ impl Lead {
         served.queue.is_empty() && !(served.spec.redelivers() && self.held(subscription) > 0)
     }
 
-    /// The conditions of those.
+    /// The conditions of those, and of the reserve.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &StandingCondition> {
-        self.served.values().filter(|served| !served.removed).filter_map(|served| served.condition.as_ref())
+        let served = self.served.values().filter(|served| !served.removed);
+        served.filter_map(|served| served.condition.as_ref()).chain(&self.reserve_condition)
+    }
+
+    /// Whether a subscription wants those steps that the reserve has.
+    pub(crate) fn wants_as_reserve(&self, served: &Served) -> bool {
+        let reserve = self.reserve_condition.as_ref().map(StandingCondition::condition);
+        reserve.is_some() && served.condition.as_ref().map(StandingCondition::condition) == reserve
     }
 
     /// Subscriptions that have not ended.

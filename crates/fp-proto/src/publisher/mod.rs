@@ -40,7 +40,7 @@ use crate::wire::{Role, Wire};
 use change::Changes;
 use contacts::Contacts;
 use drain::Draining;
-use fp_types::{Contribution, PutChanges, Rank, StepId, SubscriptionId};
+use fp_types::{Contribution, PutChanges, Rank, StandingCondition, StepId, SubscriptionId};
 use lead::{Lead, Served};
 use ledger::{Ledger, Subscription};
 use ready::Merging;
@@ -115,7 +115,13 @@ impl PublisherMachine {
         }
         let cohort = Cohort::start(&mut wire, config.cohort.clone(), config.epoch, true);
         let first = config.cohort.first_step.unwrap_or_default();
-        let lead = cohort.is_lead().then(|| Lead::new(config.reserve_steps, config.cohort.size, first));
+        let lead = cohort.is_lead().then(|| Lead {
+            reserve_condition: config
+                .reserve_when
+                .as_deref()
+                .and_then(|when| StandingCondition::decode(when).ok()),
+            ..Lead::new(config.reserve_steps, config.cohort.size, first)
+        });
         let mut machine = Self {
             wire,
             cohort,
@@ -156,7 +162,9 @@ impl PublisherMachine {
         };
         let first = self.first_step();
         if self.config.reserve_steps > 0 {
-            let reserve = Subscription::new(standing(self.config.reserve_steps), Some(first));
+            let mut spec = standing(self.config.reserve_steps);
+            spec.when = self.config.reserve_when.clone();
+            let reserve = Subscription::new(spec, Some(first));
             self.ledger.add(RESERVE, reserve);
         }
         if self.config.precious_first {

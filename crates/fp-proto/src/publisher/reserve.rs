@@ -20,6 +20,8 @@ pub(crate) struct Past {
     judgements: Vec<Judgement>,
     /// What it would get, were it about such steps.
     unmet: Vec<StepId>,
+    /// Whether what it does not get of them is none that it is about.
+    is_all: bool,
     /// From here on the reserve's undecided steps are its too.
     pub(crate) from: StepId,
 }
@@ -65,9 +67,18 @@ pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: Subscription
         steps.insert(0, first_of_all);
     }
     let (mut given, mut unmet, mut judgements) = (Vec::new(), Vec::new(), Vec::new());
+    let as_reserve = lead.wants_as_reserve(served) && !mutated!(machine.wire, ReservedHitForgotten);
     for step in steps {
-        let table = lead.steps.get(&step).and_then(|decided| machine.tables.find(decided.table));
-        let judged = table.map(|table| condition::judge_unmeasured(served, (step, &table)));
+        let decided = lead.steps.get(&step);
+        let reserved = decided.filter(|decided| as_reserve && decided.holders.contains(&RESERVE));
+        let table = decided.and_then(|decided| machine.tables.find(decided.table));
+        let judged = match reserved {
+            // It was judged for the reserve.
+            Some(decided) => {
+                Some((Verdict::Met, decided.judgement_of(RESERVE).map(|found| *found).unwrap_or_default()))
+            }
+            None => table.map(|table| condition::judge_unmeasured(served, (step, &table))),
+        };
         match judged {
             Some((Verdict::Unmet, _)) => unmet.push(step),
             judged => {
@@ -76,7 +87,8 @@ pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: Subscription
             }
         }
     }
-    Past { given, judgements, unmet, from }
+    // Whoever starts at a number is told of what is gone since.
+    Past { given, judgements, unmet, from, is_all: as_reserve && served.lowest.is_none() }
 }
 
 /// A new subscription's first step is agreed: it is told, and what it gets of the past is queued.
@@ -100,8 +112,8 @@ pub(crate) fn admit(
     let mut skipped = 0;
     let all: BTreeSet<StepId> = past.given.iter().chain(&past.unmet).copied().collect();
     for step in all {
-        // Steps between that the reserve does not have are gaps like any others.
-        skipped += step.0.saturating_sub(next.0);
+        // Steps between that the reserve does not have are gaps like any others, where it could have had them.
+        skipped += if past.is_all { 0 } else { step.0.saturating_sub(next.0) };
         next = next.max(StepId(step.0 + 1));
         if past.unmet.contains(&step) {
             machine.wire.mark(Transition::ConditionUnmet);
@@ -125,7 +137,7 @@ pub(crate) fn admit(
     if served.lowest.is_some() {
         // How many are gone is known when the first comes that is not.
         served.accounted = Some(next);
-    } else {
+    } else if !past.is_all {
         served.skipped += lead.next_decided.min(first).0.saturating_sub(next.0);
     }
     let members = served.members.clone();

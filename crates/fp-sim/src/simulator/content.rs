@@ -2,7 +2,7 @@
 //! alone whether every element is the right one.
 
 use crate::simulator::prng::{Prng, mix};
-use fp_types::Comparison;
+use fp_types::{Comparison, Condition};
 
 /// A global array in two dimensions, cut by rows; some ranks have two blocks, some none.
 pub(crate) const GRID: &str = "grid";
@@ -55,8 +55,12 @@ pub(crate) enum Demand {
 }
 
 impl Demand {
-    /// The condition, as it is written.
-    pub(crate) fn text(self) -> String {
+    /// The condition.
+    pub(crate) fn condition(self) -> Option<Condition> {
+        self.text().parse().ok()
+    }
+
+    fn text(self) -> String {
         match self {
             Self::Has(variable) => format!("has({variable})"),
             Self::Sum(comparison, threshold) => format!("{MEASURE} {} {threshold}", comparison.sign()),

@@ -121,7 +121,7 @@ impl Oracle {
         let truth = &self.publishers[&cohort];
         let first = truth.first_of(subscription);
         let reserved = wanted.takes_reserve()
-            && truth.kept_by_all(step, RESERVE)
+            && truth.is_reserved(step)
             && wanted.begin.is_some_and(|begin| step >= begin);
         let precious = step == truth.plan.first() && truth.plan.precious_first;
         let had = wanted.lowest.is_some_and(|lowest| step < lowest);
@@ -212,14 +212,17 @@ impl Oracle {
         let times =
             truth.subscriptions[&subscription].assignments.iter().filter(|(given, _)| *given == step).count();
         let again = times > 1;
-        let measured = measured_of(truth, subscription, step);
+        let (measured, judged) = (measured_of(truth, subscription, step), told_of(assignment));
+        // A precious step may still be in the reserve.
+        let may_be_known = truth.is_precious(step) && truth.wants_as_reserve(subscription);
+        let is_true = judged == measured || (may_be_known && judged == Some(truth.content.sum(step.0)));
         self.demand(assignment.len_bytes == len_bytes, Rule::BytesAddUp, || {
             format!("{cohort}: step {step} has {len_bytes} bytes, {} said", assignment.len_bytes)
         });
         self.demand(right, Rule::ScalarsRideInDecision, || {
             format!("{cohort}: step {step} came with {told:?} for {CLOCK}, agreed was {clock:?}")
         });
-        self.demand(told_of(assignment) == measured, Rule::JudgementIsTrue, || {
+        self.demand(is_true, Rule::JudgementIsTrue, || {
             format!(
                 "{cohort}: step {step} to {subscription}: {:?}, and {measured:?} was measured",
                 assignment.judgement
@@ -330,7 +333,14 @@ fn missed_before(
     let missed = (begin_of(wanted, first, precious).0..step.0)
         .filter(|candidate| meant(candidate) && !given(candidate))
         .map(StepId);
-    let unmet = |step: &StepId| !truth.is_met(*step, subscription) && truth.is_whole(*step);
+    // Who wants what the reserve has is told of nothing else of the past.
+    let as_reserve = truth.wants_as_reserve(subscription);
+    let is_past = |step: &StepId| as_reserve && first.is_some_and(|first| *step < first);
+    let unmet = |step: &StepId| {
+        let (is_met, is_whole) = (truth.is_met(*step, subscription), truth.is_whole(*step));
+        let is_hit = || is_met && is_whole && truth.kept_by_all(*step, RESERVE);
+        if is_past(step) { !is_hit() } else { !is_met && is_whole }
+    };
     let (unmet, others): (Vec<StepId>, Vec<StepId>) = missed.partition(unmet);
     let early = unmet.iter().filter(|step| first.is_some_and(|first| **step < first)).count() as u64;
     let least = others.len() as u64 + wanted.lost;
@@ -374,7 +384,8 @@ fn measured_of(
 ) -> Option<Result<Option<u64>, u32>> {
     let Some(Demand::Sum(..)) = truth.subscriptions.get(&subscription)?.demand else { return None };
     let is_past = truth.measured_from.get(&subscription).is_none_or(|first| step < *first);
-    Some(if is_past { Err(0) } else { truth.content.sum(step.0) })
+    let is_unknown = is_past && !truth.is_judged_for_reserve(step, subscription);
+    Some(if is_unknown { Err(0) } else { truth.content.sum(step.0) })
 }
 
 /// What is told.

@@ -7,6 +7,7 @@ use crate::simulator::steering::Asked;
 use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, ChangeId, MemberId, Resumption};
+use fp_proto::publisher::RESERVE;
 use fp_proto::time::Moment;
 use fp_types::{PutChanges, Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -265,9 +266,34 @@ impl PublisherTruth {
         let demand = self.subscriptions.get(&subscription).and_then(|wanted| wanted.demand);
         demand.is_none_or(|demand| {
             let is_past = || self.measured_from.get(&subscription).is_none_or(|first| step < *first);
-            let is_measured = || !is_past() && self.kept_by_all(step, subscription);
+            let is_measured = || match is_past() {
+                true => self.is_judged_for_reserve(step, subscription),
+                false => self.kept_by_all(step, subscription),
+            };
             matches!(demand, Demand::Sum(..)) && !is_measured() || self.content.is_as(step.0, demand)
         })
+    }
+
+    /// Whether a subscription wants those steps that the reserve has.
+    pub(crate) fn wants_as_reserve(&self, subscription: SubscriptionId) -> bool {
+        let demand = self.subscriptions.get(&subscription).and_then(|wanted| wanted.demand);
+        demand.is_some() && demand == self.plan.reserve_demand && self.plan.reserve_steps > 0
+    }
+
+    /// Whether what the reserve's condition says of a step is what that of a subscription says. Of a precious step that has
+    /// left the reserve nobody knows any more.
+    pub(crate) fn is_judged_for_reserve(&self, step: StepId, subscription: SubscriptionId) -> bool {
+        self.wants_as_reserve(subscription) && self.kept_by_all(step, RESERVE) && !self.is_precious(step)
+    }
+
+    pub(crate) fn is_precious(&self, step: StepId) -> bool {
+        self.plan.precious_first && step == self.plan.first()
+    }
+
+    /// Whether the reserve may have this step.
+    pub(crate) fn is_reserved(&self, step: StepId) -> bool {
+        let is_met = self.plan.reserve_demand.is_none_or(|demand| self.content.is_as(step.0, demand));
+        self.kept_by_all(step, RESERVE) && is_met
     }
 
     /// The lowest number of steps that a rank has begun.

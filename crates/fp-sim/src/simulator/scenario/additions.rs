@@ -5,7 +5,7 @@ use crate::simulator::prng::Prng;
 use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan};
 use fp_proto::config::{QueuePolicy, StartAt};
 use fp_proto::time::Moment;
-use fp_types::{Comparison, Condition, StepId};
+use fp_types::{Comparison, StepId};
 use std::mem::{Discriminant, discriminant};
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     // More than anybody asks for, or less than some.
     scenario.publishers[0].least_limit_steps = stream(47).pick(&[0, 0, 0, 2, 4, 7]);
     draw_reserve(scenario, &mut stream(53));
+    draw_hits(scenario, &mut stream(71));
 }
 
 /// Most scenarios have more than one subscription, and more than one kind of policy.
@@ -57,6 +58,24 @@ fn draw_reserve(scenario: &mut Scenario, prng: &mut Prng) {
     if plan.reserve_steps > 0 && prng.chance(30) {
         (plan.reserve_steps, plan.reserve_bytes) = (50, 1);
     }
+}
+
+/// A reserve of steps that are as somebody demands, and who comes late for these.
+fn draw_hits(scenario: &mut Scenario, prng: &mut Prng) {
+    let plan = &mut scenario.publishers[0];
+    if plan.reserve_steps == 0 || !prng.chance(40) {
+        return;
+    }
+    let half = u64::from(plan.size) * MEASURED_BELOW / 2;
+    let sum = |threshold| Demand::Sum(Comparison::Above, threshold);
+    let demand = prng.pick(&[sum(half), sum(half), sum(half / 2), Demand::Has(PARTICLES)]);
+    plan.reserve_demand = Some(demand);
+    for subscriber in &mut scenario.subscribers {
+        if subscriber.spec.share.is_none() && prng.chance(50) {
+            (subscriber.demand, subscriber.spec.start_at) = (Some(demand), StartAt::OldestReserved);
+        }
+    }
+    tell_conditions(scenario);
 }
 
 /// Disputes of several steps: a rank goes on with what it was refused for.
@@ -159,8 +178,7 @@ fn draw_watches(scenario: &mut Scenario, prng: &mut Prng) {
 
 fn tell_conditions(scenario: &mut Scenario) {
     for plan in &mut scenario.subscribers {
-        let condition = plan.demand.map(|demand| demand.text().parse::<Condition>());
-        plan.spec.when = condition.and_then(Result::ok).map(|condition| condition.encode());
+        plan.spec.when = plan.demand.and_then(Demand::condition).map(|condition| condition.encode());
     }
 }
 

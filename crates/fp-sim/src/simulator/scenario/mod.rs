@@ -63,6 +63,8 @@ pub(crate) struct PublisherPlan {
     pub(crate) reserve_steps: u32,
     /// 1 where the last step alone is to stay of them.
     pub(crate) reserve_bytes: u64,
+    /// What steps of the reserve are like.
+    pub(crate) reserve_demand: Option<Demand>,
     pub(crate) precious_first: bool,
     /// Live steps that whoever makes it wait may have.
     pub(crate) least_limit_steps: u32,
@@ -335,6 +337,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         tight_rank: None,
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
         reserve_bytes: u64::MAX,
+        reserve_demand: None,
         precious_first: prng.chance(30),
         least_limit_steps: 0,
         limit_subscriptions: prng.pick(&[64, 64, 64, 64, 64, 64, 64, 64, 64, 1]),

@@ -4,7 +4,7 @@ use crate::queue::Queue;
 use crate::simulator::application::App;
 use crate::simulator::application::publisher::PublisherApp;
 use crate::simulator::application::subscriber::SubscriberApp;
-use crate::simulator::content::Content;
+use crate::simulator::content::{Content, Demand};
 use crate::simulator::falsification::Flaw;
 use crate::simulator::machine::{Impostor, Lie, Machine};
 use crate::simulator::measuring::Sums;
@@ -189,6 +189,7 @@ impl World {
         };
         config.reserve_steps = plan.reserve_steps;
         config.reserve_bytes = plan.reserve_bytes;
+        config.reserve_when = plan.reserve_demand.and_then(Demand::condition).map(|wanted| wanted.encode());
         config.precious_first = plan.precious_first;
         config.least_limit_steps = plan.least_limit_steps;
         config.limit_subscriptions = plan.limit_subscriptions;
