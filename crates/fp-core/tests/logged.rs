@@ -4,18 +4,40 @@
 
 mod support;
 
-use fp_core::Selection;
+use fp_core::{ParameterKind, Publisher, QueuePolicy, Selection, Subscriber};
+use serde_json::Value;
 use std::process::{Command, Output};
 use support::{Place, publish, take};
 
 /// Set for the process that has the log.
 const CHILD: &str = "FLEXPATH_TEST_LOGGED";
 
+/// What the process that has the log does, beside reading.
+const ASKS: &str = "FLEXPATH_TEST_ASKS";
+
+/// Asks for something, of which the simulation knows.
+fn ask() {
+    let place = Place::new();
+    let options = place.publisher_options().with_parameter("level", ParameterKind::Bool);
+    let mut publisher = Publisher::open(support::STREAM, options).expect("the stream opens");
+    let asker = place.subscriber_options().with_name("an \"asker\"").with_policy(QueuePolicy::DropOldest);
+    let mut asker = Subscriber::open(support::STREAM, asker).expect("attached");
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| asker.request("level", true, support::PATIENCE).expect("it is taken"));
+        while !asking.is_finished() {
+            publisher.begin_step().expect("a step").end().expect("ended");
+        }
+    });
+}
+
 /// A stream of two steps, each of which is read, if this process is to have the log.
 #[test]
 fn child_entry() {
     if std::env::var_os(CHILD).is_none() {
         return;
+    }
+    if std::env::var_os(ASKS).is_some() {
+        return ask();
     }
     let place = Place::new();
     let mut publisher = place.publisher();
@@ -51,6 +73,26 @@ fn lines_of_the_log_name_the_stream_and_the_step() {
         assert!(log.lines().any(is_it), "no line of {span}, step {step}, in:\n{log}");
     }
     assert!(log.contains("the step was given up before its end"), "{log}");
+}
+
+/// A machine reads who asked for what.
+#[test]
+fn a_request_is_a_line_of_json() {
+    let mut command = Command::new(std::env::current_exe().expect("this binary"));
+    command.args(["--exact", "child_entry", "--nocapture"]).env(CHILD, "1").env(ASKS, "1");
+    let output = command.env("FLEXPATH_LOG", "fp_core=info").env("FLEXPATH_LOG_FORMAT", "json").output();
+    let log = errors(&output.expect("it runs"));
+    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
+    let asked: Vec<Value> = lines.filter(|line| line["parameter"] == "level").collect();
+    let [line] = &asked[..] else { panic!("{log}") };
+    let told =
+        ["message", "stream", "value", "by", "level"].map(|key| line[key].as_str().unwrap_or_default());
+    let said = "a subscriber asked the simulation";
+    assert_eq!(told, [said, support::STREAM, "true", "an \"asker\"", "INFO"]);
+    assert!(
+        line["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("applied at step ")),
+        "{line}"
+    );
 }
 
 #[test]

@@ -259,6 +259,43 @@ fn a_simulation_is_paused_goes_on_and_stops() {
     }
 }
 
+/// A pause that is longer than ranks wait for one another ends by itself. It counts as a pause, and nobody gives up.
+#[test]
+fn a_pause_is_no_wait_for_other_ranks() {
+    let (place, size, patience) = (Place::new(), 2, Duration::from_secs(2));
+    let paused = patience + Duration::from_millis(600);
+    std::thread::scope(|scope| {
+        let place = &place;
+        let publish = move |rank| {
+            let options = parameters(place.publisher_options()).with_parameter("stop", ParameterKind::Signal);
+            let options = options.with_pause(Duration::from_secs(30)).with_skew_timeout(patience);
+            let options = options.with_cohort(Cohort::of(rank, size).expect("a cohort"));
+            let mut publisher =
+                Publisher::open(STREAM, options.with_min_subscribers(1)).expect("the stream opens");
+            loop {
+                let writer = publisher.begin_step().expect("nobody gives up");
+                let is_stopped = writer.is_asked("stop");
+                writer.end().expect("ended");
+                if is_stopped {
+                    break;
+                }
+            }
+            let counted = publisher.statistics();
+            publisher.close().expect("closed");
+            Duration::from_nanos(counted.begin_paused_ns)
+        };
+        let ranks: Vec<_> = (0..size).map(|rank| scope.spawn(move || publish(rank))).collect();
+        let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+        subscriber.request("pause", paused.as_secs_f64(), PATIENCE).expect("paused");
+        subscriber.request("stop", true, PATIENCE).expect("it goes on by itself");
+        subscriber.close().expect("closed");
+        for rank in ranks {
+            let counted = rank.join().expect("no panic");
+            assert!(counted >= paused - Duration::from_millis(100), "{counted:?} of {paused:?}");
+        }
+    });
+}
+
 /// Unless its owner says so, nobody pauses a simulation, and nobody for longer than he says.
 #[test]
 fn the_owner_says_whether_it_may_be_paused() {

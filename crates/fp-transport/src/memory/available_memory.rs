@@ -7,17 +7,31 @@
 
 use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
-use std::fs::read_to_string;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Left free for everybody else.
 const MARGIN_BYTES: u64 = 32 << 20;
 
+/// What the older version of control groups says where there is no limit, or more.
+const NO_LIMIT: u64 = 1 << 62;
+
+/// The system gives its texts a page at a time, and what is looked for stands in the first one.
+const PAGE_BYTES: usize = 4096;
+
+/// The beginning of a text of the system's.
+fn text_of(path: impl AsRef<Path>) -> Option<String> {
+    let mut text = [0; PAGE_BYTES];
+    let len = File::open(path).and_then(|mut file| file.read(&mut text)).ok()?;
+    Some(String::from_utf8_lossy(&text[..len]).into_owned())
+}
+
 /// Bytes that this process may still take, or `None` where the system does not say. It reads a few files of the system,
-/// which takes some tens of microseconds.
+/// which takes some tens of microseconds, and more where control groups have limits.
 pub fn available_bytes() -> Option<u64> {
-    let machine = read_to_string("/proc/meminfo").ok().and_then(|text| available_of_machine(&text));
-    let groups = read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let machine = text_of("/proc/meminfo").and_then(|text| available_of_machine(&text));
+    let groups = text_of("/proc/self/cgroup").unwrap_or_default();
     let of_groups = groups.lines().filter_map(group_of).filter_map(|group| group.available_bytes());
     of_groups.chain(machine).chain(address_space()).min().map(|bytes| bytes.saturating_sub(MARGIN_BYTES))
 }
@@ -25,8 +39,7 @@ pub fn available_bytes() -> Option<u64> {
 /// What `RLIMIT_AS` leaves, if there is such a limit.
 fn address_space() -> Option<u64> {
     let limit = getrlimit(Resource::As).current?;
-    let pages: u64 =
-        read_to_string("/proc/self/statm").ok()?.split_ascii_whitespace().next()?.parse().ok()?;
+    let pages: u64 = text_of("/proc/self/statm")?.split_ascii_whitespace().next()?.parse().ok()?;
     Some(limit.saturating_sub(pages * page_size() as u64))
 }
 
@@ -72,9 +85,10 @@ impl Group {
     }
 
     fn available_in(&self, folder: &Path) -> Option<u64> {
-        let number = |name: &str| read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok();
-        let (limit, usage) = (number(self.limit)?, number(self.usage)?);
-        let stat = read_to_string(folder.join("memory.stat")).unwrap_or_default();
+        let number = |name: &str| text_of(folder.join(name))?.trim().parse::<u64>().ok();
+        let limit = number(self.limit).filter(|limit| *limit < NO_LIMIT)?;
+        let usage = number(self.usage)?;
+        let stat = text_of(folder.join("memory.stat")).unwrap_or_default();
         let droppable = stat.lines().find_map(|line| line.strip_prefix(self.droppable)?.parse().ok());
         Some(limit.saturating_sub(usage.saturating_sub(droppable.unwrap_or(0))))
     }
