@@ -99,6 +99,9 @@ pub enum PartError {
         /// The rendezvous.
         rendezvous: String,
     },
+    /// Watch is no part of this program.
+    #[error("watch is the command `flexpath watch`, which the supervisor starts")]
+    Command,
     /// The part is a program of its own.
     #[error("energy is a program in Python: demo/python/energy.py")]
     InPython,
