@@ -56,13 +56,14 @@ fn publish(place: &Path, stopped: Receiver<()>) {
     publisher.close().expect("it closes");
 }
 
-struct Pixels {
-    width: usize,
+/// A file, decoded.
+pub(super) struct Pixels {
+    pub(super) width: usize,
     bytes: Vec<u8>,
 }
 
 impl Pixels {
-    fn read(path: &Path) -> Self {
+    pub(super) fn read(path: &Path) -> Self {
         let decoder = png::Decoder::new(BufReader::new(File::open(path).expect("a file")));
         let mut reader = decoder.read_info().expect("a picture");
         let mut bytes = vec![0; reader.output_buffer_size().expect("small")];
@@ -70,7 +71,7 @@ impl Pixels {
         Self { width: info.width as usize, bytes }
     }
 
-    fn at(&self, column: usize, row: usize) -> [u8; 3] {
+    pub(super) fn at(&self, column: usize, row: usize) -> [u8; 3] {
         let at = 3 * (row * self.width + column);
         self.bytes[at..at + 3].try_into().expect("three")
     }
