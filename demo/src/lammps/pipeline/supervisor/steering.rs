@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(run(|_| ()), CheckStatus::Holds);
         for (number, change) in [
             (|board| board.asked.clear()) as fn(&mut Board),
-            |board| drop(board.asked.remove(&3)),
+            |board| board.asked.retain(|rank, _| *rank != 3),
             |board| board.asked.values_mut().take(1).for_each(|asked| asked.time_step += 100),
             |board| board.asked.values_mut().for_each(|asked| asked.speed *= 2.0),
             |board| board.applied = None,
