@@ -14,11 +14,12 @@ from=$(date +%s)
 scripts/install-demo.sh || say "going on without LAMMPS"
 without=LAMMPS
 if scripts/install-python.sh && scripts/python.sh wheel; then
-    cargo run --profile ci -p flexpath-demo -- --python target/python/venv/bin/python "$@"
+    cargo build --profile ci -p flexpath-cli -p flexpath-demo &&
+        cargo run --profile ci -p flexpath-demo -- --python target/python/venv/bin/python "$@"
     status=$?
 else
     say "going on without Python"
-    cargo run --profile ci -p flexpath-demo -- "$@"
+    cargo build --profile ci -p flexpath-cli -p flexpath-demo && cargo run --profile ci -p flexpath-demo -- "$@"
     status=$?
     [ "$status" -ne 0 ] || without=Python status=77
 fi

@@ -4,7 +4,7 @@
 #
 # usage: demo.sh
 #
-# FLEXPATH_DEMO: the program. Default: built first.
+# FLEXPATH_DEMO: the program, with flexpath beside it. Default: both are built first.
 # Exit status: 0 every check of the demo held and every link is verbs; 1 not so. 77 nothing was tested, or LAMMPS is not
 # here, so that results were compared with nothing: it is said as `skipped: ...`.
 set -eu
@@ -21,7 +21,7 @@ status=0
 if [ "$status" -eq 77 ]; then echo "skipped: there is no virtual machine, as said above: no demo ran over verbs"; fi
 [ "$status" -eq 0 ] || exit "$status"
 if [ -z "${FLEXPATH_DEMO:-}" ]; then
-    cargo build --quiet --profile ci -p flexpath-demo
+    cargo build --quiet --profile ci -p flexpath-demo -p flexpath-cli
     FLEXPATH_DEMO=${CARGO_TARGET_DIR:-$root/target}/ci/demo
 fi
 export FLEXPATH_DEMO FLEXPATH_TRANSPORTS=verbs,tcp

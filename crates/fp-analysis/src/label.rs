@@ -4,6 +4,7 @@ use fp_transform::ExactMoments;
 
 use crate::forest::{Forest, Winding};
 use crate::grid::{Grid, LIMIT_DIMENSIONS};
+use crate::map::RegionMap;
 use crate::overlap::overlaps;
 use crate::part::{ExactBytes, Part, RegionPart};
 use crate::plane::{Joining, Rows, Run};
@@ -27,6 +28,11 @@ impl Labeller {
     /// Forgets the step before: nothing is shared with it.
     pub fn forget(&mut self) {
         self.before = None;
+    }
+
+    /// What is seen of the regions that were labelled last.
+    pub(crate) fn map(&self, grid: &Grid) -> RegionMap {
+        self.before.as_ref().map(|labels| RegionMap::of(grid, labels.slab, &labels.rows)).unwrap_or_default()
     }
 
     /// Labels the elements of a range of planes, which lie in row-major order. Those that are missing count as NaN.

@@ -28,7 +28,7 @@
 //! | `forest`, `plane`, `spread` | what was joined; rows of runs; where elements lie, as exact sums |
 //! | `part`, `codec` | what a rank found, as value and as bytes |
 //! | `slab`, `label`, `overlap` | labels planes; which regions share elements with those of the step before |
-//! | `feature`, `merge` | features of all ranks' parts |
+//! | `feature`, `merge`, `map` | features of all ranks' parts; where they are seen |
 //! | `statistics`, `track` | columns, variances, correlations; ids that stay, and events |
 //! | `connectivity`, `options`, `error`, `gather` | what is asked, why it fails, how parts come together |
 //! | `field`, `publication`, `rank` | the array of a step, the stream of features, and a rank between the two |
@@ -43,6 +43,7 @@ mod forest;
 mod gather;
 mod grid;
 mod label;
+mod map;
 mod merge;
 mod options;
 mod overlap;
@@ -64,6 +65,7 @@ pub use gather::threads::ThreadGather;
 pub use gather::{Gather, GatherFailure};
 pub use grid::{Grid, GridError, LIMIT_DIMENSIONS, Neighbours};
 pub use label::Labeller;
+pub use map::FeatureMap;
 pub use merge::Merger;
 pub use options::AnalysisOptions;
 pub use part::{Part, PartError};

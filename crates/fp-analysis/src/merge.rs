@@ -18,12 +18,14 @@ use crate::track::{TrackedStep, Tracker};
 pub struct Merger {
     threshold: Threshold,
     tracker: Tracker,
+    /// Of the last step, by rank and region: the place of the feature.
+    of_region: Vec<Vec<u32>>,
 }
 
 impl Merger {
     /// Of elements that compare so. What is correlated are these two columns.
     pub fn new(threshold: Threshold, correlated: (Column, Column)) -> Self {
-        Self { threshold, tracker: Tracker::new(correlated) }
+        Self { threshold, tracker: Tracker::new(correlated), of_region: Vec::new() }
     }
 
     /// Merges the parts of all ranks, by rank. The grid is that with which they were made.
@@ -33,7 +35,13 @@ impl Merger {
     pub fn merge(&mut self, grid: &Grid, parts: &[Part]) -> Result<TrackedStep, PartError> {
         check(grid, parts)?;
         let merged = merged(grid, &self.threshold, parts);
+        self.of_region.clone_from(&merged.of_region);
         Ok(self.tracker.advance(merged, parts))
+    }
+
+    /// Which feature of the last step a region of a rank is of: its place among them.
+    pub(crate) fn feature_of(&self, rank: usize, region: u32) -> Option<usize> {
+        self.of_region.get(rank)?.get(region as usize).map(|&feature| feature as usize)
     }
 
     /// Lets go of all features: those of the next step are born. With `anew` ids begin at 1 again.

@@ -36,6 +36,8 @@ pub struct AnalysisOptions {
     pub reserve_steps: u32,
     /// Ends after so many steps. Default: with the stream.
     pub steps: Option<u64>,
+    /// Whether each step is told with a map of its features. Default no. It must be asked of all ranks.
+    pub mapped: bool,
     /// The longest that one rank's part is awaited. Default 60 s.
     pub patience: Duration,
     /// Rendezvous, transports, credentials, timeouts, interrupts of all streams. Its cohort is set by the analysis.
@@ -68,6 +70,7 @@ impl AnalysisOptions {
             subscribers: 0,
             reserve_steps: 0,
             steps: None,
+            mapped: false,
             patience: Duration::from_secs(60),
             link: LinkOptions::default(),
             stop: None,

@@ -14,6 +14,7 @@ use crate::gather::threads::ThreadGather;
 use crate::gather::{Gather, NOTICE};
 use crate::grid::Grid;
 use crate::label::Labeller;
+use crate::map::{FeatureMap, RegionMap};
 use crate::merge::Merger;
 use crate::options::AnalysisOptions;
 use crate::part::{Part, PartError};
@@ -31,6 +32,8 @@ pub struct AnalysedStep<'a> {
     pub skipped: u64,
     /// Its features, or in words why there are none.
     pub outcome: Result<&'a TrackedStep, &'a str>,
+    /// Where they are seen, if that was asked for and there are features.
+    pub map: Option<&'a FeatureMap>,
 }
 
 /// What is told of each step, on rank 0. Says whether to go on.
@@ -121,6 +124,8 @@ struct Lead<'o, 't> {
     merger: Merger,
     publication: Publication<'o>,
     told: Told<'t>,
+    /// Whether there is a map of each step.
+    mapped: bool,
 }
 
 /// One rank.
@@ -138,7 +143,8 @@ impl<'o, 't> AnalysisRank<'o, 't> {
     fn new(options: &'o AnalysisOptions, cohort: Cohort, gather: Box<dyn Gather>, told: Told<'t>) -> Self {
         let (merger, publication) =
             (Merger::new(options.threshold.clone(), options.correlated), Publication::new(options));
-        let lead = (cohort.rank().0 == 0).then_some(Lead { merger, publication, told });
+        let mapped = options.mapped;
+        let lead = (cohort.rank().0 == 0).then_some(Lead { merger, publication, told, mapped });
         let labeller = Labeller::new(options.threshold.clone());
         Self { options, cohort, gather, labeller, lead, last: None }
     }
@@ -206,12 +212,18 @@ impl<'o, 't> AnalysisRank<'o, 't> {
     fn label(&mut self, step: &StepReader, grid: &Grid) -> Message {
         let slab = PlaneRange::of_rank(self.cohort.rank().0, self.cohort.size(), grid.extents()[0]);
         if slab.planes == 0 {
-            return Message::Part(self.labeller.label(step.step().0, grid, slab, &[]));
+            return self.labelled(step, grid, slab, &[]);
         }
         match field::elements(step, self.options.threshold.variable(), grid, slab) {
-            Ok(elements) => Message::Part(self.labeller.label(step.step().0, grid, slab, &elements)),
+            Ok(elements) => self.labelled(step, grid, slab, &elements),
             Err(why) => Message::Unread(why),
         }
+    }
+
+    fn labelled(&mut self, step: &StepReader, grid: &Grid, slab: PlaneRange, elements: &[f64]) -> Message {
+        let part = self.labeller.label(step.step().0, grid, slab, elements);
+        let map = if self.options.mapped { self.labeller.map(grid) } else { RegionMap::default() };
+        Message::Part(part, map)
     }
 }
 
@@ -226,8 +238,10 @@ impl Lead<'_, '_> {
         let wrong = |source| AnalysisError::Part { step, source };
         let is_unread = messages.iter().any(|message| message.first() == Some(&IS_UNREAD));
         let read = messages.iter().enumerate().map(|(rank, of)| decoded(rank, of));
-        let parts: Result<Vec<Part>, String> =
+        let parts: Result<(Vec<Part>, Vec<RegionMap>), String> =
             read.collect::<Result<Vec<_>, PartError>>().map_err(wrong)?.into_iter().collect();
+        let (parts, maps) =
+            parts.map_or_else(|why| (Err(why), Vec::new()), |(parts, maps)| (Ok(parts), maps));
         let tracked = match (parts, grid) {
             (Ok(parts), Some(grid)) => Ok(self.merger.merge(grid, &parts).map_err(wrong)?),
             (Err(why), _) => {
@@ -243,14 +257,19 @@ impl Lead<'_, '_> {
         let content = tracked.as_ref().map(|tracked| (tracked, ndims)).map_err(String::as_str);
         self.publication.publish(step, content)?;
         let outcome = tracked.as_ref().map_err(String::as_str);
-        Ok((self.told)(&AnalysedStep { step, skipped, outcome }))
+        let map = grid.filter(|_| self.mapped).zip(outcome.ok()).map(|(grid, tracked)| {
+            FeatureMap::of(grid, &maps, |rank, region| {
+                tracked.features.get(self.merger.feature_of(rank, region)?).map(|of| of.id)
+            })
+        });
+        Ok((self.told)(&AnalysedStep { step, skipped, outcome, map: map.as_ref() }))
     }
 }
 
 /// What a rank hands over of a step.
 enum Message {
-    /// What it found.
-    Part(Part),
+    /// What it found, and what is seen of it.
+    Part(Part, RegionMap),
     /// The step has no such variable: on no rank.
     Nothing(String),
     /// It could not read its planes.
@@ -260,7 +279,7 @@ enum Message {
 impl Message {
     fn encode(self) -> Vec<u8> {
         let (kind, content) = match self {
-            Self::Part(part) => (IS_PART, part.encode()),
+            Self::Part(part, map) => (IS_PART, [map.encode(), part.encode()].concat()),
             Self::Nothing(why) => (IS_NOTHING, why.into_bytes()),
             Self::Unread(why) => (IS_UNREAD, why.into_bytes()),
         };
@@ -269,9 +288,12 @@ impl Message {
 }
 
 /// A part, or why a rank has none.
-fn decoded(rank: usize, message: &[u8]) -> Result<Result<Part, String>, PartError> {
+fn decoded(rank: usize, message: &[u8]) -> Result<Result<(Part, RegionMap), String>, PartError> {
     match message.split_first() {
-        Some((&IS_PART, part)) => Part::decode(rank, part).map(Ok),
+        Some((&IS_PART, part)) => {
+            let (map, part) = RegionMap::decode(rank, part)?;
+            Ok(Ok((Part::decode(rank, part)?, map)))
+        }
         Some((&IS_NOTHING, why)) => Ok(Err(String::from_utf8_lossy(why).into_owned())),
         Some((&IS_UNREAD, why)) => Ok(Err(format!("analysis rank {rank}: {}", String::from_utf8_lossy(why)))),
         _ => Err(PartError::Bytes { rank, what: "they are neither a part nor a reason" }),

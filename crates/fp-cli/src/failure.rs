@@ -64,6 +64,18 @@ pub enum Failure {
         /// Its element type.
         dtype: Dtype,
     },
+    /// What a picture cannot show.
+    #[error("stream {stream:?}, step {step}, variable {variable:?}: {what}")]
+    NotDrawn {
+        /// The stream.
+        stream: String,
+        /// The step.
+        step: StepId,
+        /// The variable.
+        variable: String,
+        /// Why.
+        what: String,
+    },
     /// Records whose bytes are none, or whose texts or names are not.
     #[error("stream {stream:?}, variable {variable:?}: {what}")]
     Unreadable {

@@ -7,7 +7,10 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
-use fp_core::{EndReason, NextStep, QueuePolicy, StepReader, Subscriber, SubscriberOptions};
+use fp_core::{
+    EndReason, NextStep, QueuePolicy, ReadError, Selection, StepReader, Subscriber, SubscriberOptions,
+    VariableInfo,
+};
 
 use crate::arguments::{TailOptions, Target};
 use crate::describe::open;
@@ -97,14 +100,20 @@ pub(crate) fn show_values(
     target: &Target,
     step: &StepReader,
 ) -> Result<(), Failure> {
-    let variables = step.variables()?;
-    let found = variables.iter().find(|info| info.def.name == target.variable);
-    let Some(info) = found else {
+    let (info, selection) = find(step, target)?;
+    line::values(out, options, step, &info, &selection)
+}
+
+/// A variable of the step, and what is selected of it.
+pub(crate) fn find(step: &StepReader, target: &Target) -> Result<(VariableInfo, Selection), ReadError> {
+    let mut variables = step.variables()?;
+    let Some(found) = variables.iter().position(|info| info.def.name == target.variable) else {
         let known = variables.into_iter().map(|info| info.def.name).collect();
-        return Err(line::unknown(step, target, known).into());
+        return Err(line::unknown(step, target, known));
     };
-    let selection = line::selection(step, target, info)?;
-    line::values(out, options, step, info, &selection)
+    let info = variables.swap_remove(found);
+    let selection = line::selection(step, target, &info)?;
+    Ok((info, selection))
 }
 
 /// How a stream's end ends this command: well, if its publisher closed it.

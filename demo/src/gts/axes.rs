@@ -52,6 +52,11 @@ impl Axis {
         std::array::from_fn(|index| all[index])
     }
 
+    /// As it is drawn.
+    pub fn drawn(&self) -> fp_pictures::Axis {
+        fp_pictures::Axis { name: self.name.to_owned(), low: self.low, high: self.high }
+    }
+
     /// What its histogram is called.
     pub fn histogram_name(&self) -> String {
         format!("{}.histogram", self.name)

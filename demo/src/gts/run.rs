@@ -7,18 +7,17 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use flexpath::Rendezvous;
+use fp_pictures::{Histogram, Picture, PictureError, draw_histograms, draw_parallel_coordinates};
 
-use super::axes::Axis;
+use super::axes::{Axis, BINS, PARTICLE_AXES};
 use super::checks::Checks;
 use super::error::GtsError;
 use super::found::{Found, follow};
-use super::plot::{draw_coordinates, draw_histograms};
 use super::processes::{Part, failed, start};
 use super::settings::Settings;
 use crate::shared::check_result::{self, CheckResult};
 use crate::shared::interrupt::Interrupt;
 use crate::shared::outcome::Outcome;
-use crate::shared::picture::Picture;
 use crate::shared::processes::{Processes, list};
 use crate::shared::screen::Screen;
 
@@ -215,22 +214,34 @@ fn row(found: &Found, settings: &Settings) -> String {
 /// Draw both pictures of a step.
 fn pictures(found: &Found, settings: &Settings) -> [CheckResult; 2] {
     let axes = Axis::all(settings.particles);
-    let check = |name, picture: Picture, path: std::path::PathBuf| {
-        let written = picture.write_png(&path);
+    let check = |name, picture: Result<Picture, PictureError>, path: std::path::PathBuf| {
+        let written = picture.and_then(|picture| picture.write_png(&path).map(|()| picture));
+        let picture = match written {
+            Ok(picture) => picture,
+            Err(error) => return CheckResult::of(false, name, error.to_string()),
+        };
         let inked = picture.pixels.iter().filter(|&&part| part != u8::MAX).count() / 3;
         let (width, height) = (picture.width_pixels, picture.height_pixels);
-        let what = match &written {
-            Ok(()) => format!("{}: {width} x {height}, about {inked} pixels drawn", path.display()),
-            Err(error) => error.to_string(),
-        };
-        CheckResult::of(written.is_ok() && inked > 0, name, what)
+        let what = format!("{}: {width} x {height}, about {inked} pixels drawn", path.display());
+        CheckResult::of(inked > 0, name, what)
     };
     [
-        check("picture of histograms", draw_histograms(&axes, found), settings.histogram_picture()),
-        check(
-            "picture in parallel coordinates",
-            draw_coordinates(&axes, found),
-            settings.coordinate_picture(),
-        ),
+        check("picture of histograms", Ok(histograms(&axes, found)), settings.histogram_picture()),
+        check("picture in parallel coordinates", coordinates(&axes, found), settings.coordinate_picture()),
     ]
+}
+
+fn histograms(axes: &[Axis], found: &Found) -> Picture {
+    let counted = axes.iter().zip(&found.histograms);
+    let histograms = counted.map(|(axis, counts)| {
+        // What lies outside of the range is counted behind the bins.
+        Histogram { axis: axis.drawn(), counts: &counts[..BINS.min(counts.len())] }
+    });
+    draw_histograms(&histograms.collect::<Vec<_>>())
+}
+
+fn coordinates(axes: &[Axis], found: &Found) -> Result<Picture, PictureError> {
+    let axes: Vec<_> = axes.iter().take(PARTICLE_AXES).map(Axis::drawn).collect();
+    let lines: Vec<&[f64]> = found.lines.iter().map(|line| line.as_slice()).collect();
+    draw_parallel_coordinates(&axes, &found.between, &lines)
 }

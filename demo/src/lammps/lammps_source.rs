@@ -8,6 +8,8 @@ use crate::lammps::source::{Control, Ending, RunConfig, Source, SourceError, Ste
 
 /// The compute that every input file of ours defines.
 const REFERENCE: &str = "reference";
+/// The type of atoms that are held, in every input file of ours.
+const HELD: i32 = 2;
 
 /// LAMMPS, one rank of it. Every run has an instance of its own.
 pub struct LammpsSource {
@@ -91,6 +93,11 @@ impl HandOver<'_> {
         self.last_step = Some(view.step);
         match (self.on_step)(view) {
             Control::Continue => {}
+            Control::Pull(speed) => {
+                if let Err(error) = snapshot.change_velocities(|kind, now| pulled(kind, now, speed)) {
+                    (self.quiet, self.failed) = (true, Some(error));
+                }
+            }
             Control::Quiet => self.quiet = true,
             Control::Stop => snapshot.stop(),
         }
@@ -121,6 +128,11 @@ fn arguments(config: &RunConfig) -> Result<Vec<String>, LammpsError> {
         arguments.extend(words(["-var", name, &value]));
     }
     Ok(arguments)
+}
+
+/// The velocity of an atom whose edge is pulled so fast. There are no forces on held ones, so it stays.
+fn pulled(kind: i32, velocity: [f64; 3], speed: f64) -> [f64; 3] {
+    if kind == HELD { [velocity[0], velocity[1].signum() * speed, velocity[2]] } else { velocity }
 }
 
 fn words<const N: usize>(words: [&str; N]) -> Vec<String> {

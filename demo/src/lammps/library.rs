@@ -285,6 +285,24 @@ impl Snapshot<'_> {
         self.rows(c"v")
     }
 
+    /// Changes velocities of this rank's own atoms: `change` gives what an atom of that type and velocity shall have.
+    ///
+    /// # Errors
+    /// LAMMPS has none of the kind expected.
+    pub fn change_velocities(
+        &mut self,
+        change: impl Fn(i32, [f64; 3]) -> [f64; 3],
+    ) -> Result<(), LammpsError> {
+        let (types, (data, datatype)) = (self.types()?, self.atom_data(c"v"));
+        // SAFETY: LAMMPS's `double **` holds a pointer for each own atom, and each leads to three numbers of that atom
+        // alone. LAMMPS stands still, and nobody else has a reference to them.
+        let changed = unsafe {
+            let rows = copied::<*mut [f64; 3]>(data, types.len()).filter(|_| datatype == TYPE_DOUBLE_ROWS);
+            rows.map(|rows| rows.into_iter().zip(types).for_each(|(row, kind)| *row = change(kind, *row)))
+        };
+        changed.ok_or_else(|| self.no_such_data("v"))
+    }
+
     /// What LAMMPS's own compute of this name says of each own atom, in the order of the ids. It is evaluated now, on
     /// the positions that this snapshot shows. All ranks must ask on the same step: some computes communicate.
     ///

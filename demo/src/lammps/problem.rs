@@ -71,6 +71,22 @@ impl Problem {
         }
     }
 
+    /// How fast each held edge moves unless another speed is set, as the input file has it: in sigma/tau.
+    pub fn speed(self) -> f64 {
+        match self {
+            Problem::Crack => 0.115,
+            Problem::Notch => 0.23,
+        }
+    }
+
+    /// The length of a time step, as the input file has it: in tau.
+    pub fn time_step(self) -> f64 {
+        match self {
+            Problem::Crack => 0.004,
+            Problem::Notch => 0.005,
+        }
+    }
+
     /// With what numbers the analytics run on this problem.
     pub fn analysis(self) -> Analysis {
         match self {

@@ -87,10 +87,12 @@ pub struct StepView {
 }
 
 /// What the simulation should do after a step was handed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// Go on, and hand over the next one too.
     Continue,
+    /// The same, and from now on each held edge moves this fast, in sigma/tau. All ranks must answer so on the same step.
+    Pull(f64),
     /// Go on to the end, and hand over nothing more on this rank: its trouble is not the simulation's.
     Quiet,
     /// End the run after this step. All ranks must answer so on the same step, as they step together; so none of them may

@@ -1,10 +1,9 @@
-//! What both applications have: processes of a supervisor, what it finds and how it ends, streams, pictures.
+//! What both applications have: processes of a supervisor, what it finds and how it ends, streams.
 
 pub mod check_result;
 pub mod error;
 pub mod interrupt;
 pub mod outcome;
-pub mod picture;
 pub(crate) mod processes;
 pub mod program;
 pub mod screen;

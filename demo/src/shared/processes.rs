@@ -40,6 +40,13 @@ pub(crate) fn rank_command(
     Ok(command)
 }
 
+/// The command `flexpath`, which is built beside this program.
+pub(crate) fn flexpath_command() -> io::Result<PathBuf> {
+    let command = std::env::current_exe()?.with_file_name("flexpath");
+    let why = || format!("{} is not there: cargo build --profile ci -p flexpath-cli", command.display());
+    if command.is_file() { Ok(command) } else { Err(io::Error::new(io::ErrorKind::NotFound, why())) }
+}
+
 /// A process that was started.
 pub(crate) struct Process<P> {
     /// For people: `helper.1`.

@@ -15,7 +15,7 @@ use super::way::Way;
 use crate::shared::check_result::{self, CheckResult};
 use crate::shared::interrupt::Interrupt;
 use crate::shared::outcome::Outcome;
-use crate::shared::processes::{Processes, list, rank_command};
+use crate::shared::processes::{Processes, flexpath_command, list, rank_command};
 use crate::shared::screen::Screen;
 
 /// How soon an interrupt, an end or progress is noticed.
@@ -78,11 +78,7 @@ fn run_parts(
     std::fs::create_dir_all(&settings.output)?;
     let _ = std::fs::remove_file(settings.taken());
     let _ = std::fs::remove_dir_all(settings.store());
-    let command = std::env::current_exe()?.with_file_name("flexpath");
-    if !command.is_file() {
-        let why = format!("{} is not there: cargo build --profile ci -p flexpath-cli", command.display());
-        return Err(RunError::Failed(why));
-    }
+    let command = flexpath_command()?;
     let folder = tempfile::Builder::new().prefix("flexpath-staging-").tempdir()?;
     for name in ["inside", "outside"] {
         std::fs::create_dir(folder.path().join(name))?;

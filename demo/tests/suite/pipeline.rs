@@ -37,7 +37,7 @@ fn without_lammps_the_pipeline_runs_on_the_built_in_source_and_says_so() {
     assert!(text.contains("LAMMPS cannot be used here") && text.contains("apt-get install"), "{text}");
     assert_eq!(words(&text, "source: built-in molecular dynamics (not LAMMPS").len(), 2, "{text}");
     assert_eq!(words(&text, "FAIL"), Vec::<&str>::new());
-    assert_eq!((words(&text, "PASS").len(), words(&text, "----").len()), (9 + 10, 6), "{text}");
+    assert_eq!((words(&text, "PASS").len(), words(&text, "----").len()), (10 + 11, 6), "{text}");
     assert_eq!(words(&text, "verdict: torn").len(), 2, "{text}");
     assert_eq!(words(&text, "guest: detached: publisher rank").len(), 2, "{text}");
     assert!(text.contains("transport=shm; inproc refused: other process"), "{text}");
@@ -65,7 +65,7 @@ fn started() -> DemoRun {
         command
     };
     let running = DemoRun::start(command, |line| line.contains(" no ("));
-    assert_eq!(running.parts.len(), 4 + 2 + 2 + 1 + 1, "all parts but CNA and the guest run");
+    assert_eq!(running.parts.len(), 4 + 2 + 2 + 1 + 1 + 1, "all parts but CNA and the guest run");
     running
 }
 

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use super::render::{ParseRenderingError, Rendering};
 use super::request::{Assignment, ParseAssignmentError};
 use super::target::{ParseTargetError, Target};
 
@@ -15,6 +16,8 @@ pub(crate) enum Action {
     Deliver(Target),
     /// Its variables go into a file of this folder.
     Write(PathBuf),
+    /// A picture of a variable goes to a file.
+    Render(Rendering),
     /// The command of that name is started.
     Run(String),
     /// The simulation is asked for a value of a parameter.
@@ -26,8 +29,8 @@ pub(crate) enum Action {
 pub(crate) enum ParseActionError {
     /// There is no such word.
     #[error(
-        "there is no action {word:?}: say notify, deliver VARIABLE[slice], write DIR, run NAME, or \
-             request PARAMETER[=VALUE]"
+        "there is no action {word:?}: say notify, deliver VARIABLE[slice], write DIR, render VARIABLE[slice] to DIR, \
+             run NAME, or request PARAMETER[=VALUE]"
     )]
     Word {
         /// The word.
@@ -44,6 +47,9 @@ pub(crate) enum ParseActionError {
     /// It names no elements of a variable.
     #[error(transparent)]
     Target(#[from] ParseTargetError),
+    /// It draws nothing.
+    #[error(transparent)]
+    Render(#[from] ParseRenderingError),
     /// It asks for nothing.
     #[error(transparent)]
     Request(#[from] ParseAssignmentError),
@@ -64,6 +70,9 @@ impl FromStr for Action {
             "notify" => Err(ParseActionError::Argument { word: "notify", wanted: "nothing behind it" }),
             "deliver" => Ok(Self::Deliver(some("deliver", "a variable, as in deliver T[0:4]")?.parse()?)),
             "write" => Ok(Self::Write(some("write", "a folder, as in write hits")?.into())),
+            "render" => Ok(Self::Render(
+                some("render", "a variable and a place, as in render T[:, 0:4] to hits")?.parse()?,
+            )),
             "run" => Ok(Self::Run(some("run", "a name of the --commands file, as in run alarm")?.to_owned())),
             "request" => Ok(Self::Request(some("request", "a parameter, as in request dt=1e-4")?.parse()?)),
             word => Err(ParseActionError::Word { word: word.to_owned() }),
@@ -82,6 +91,9 @@ mod tests {
         assert_eq!(read("write some folder").ok(), Some(Action::Write("some folder".into())));
         assert_eq!(read("run alarm").ok(), Some(Action::Run("alarm".to_owned())));
         assert!(matches!(read("request dt = 1e-4"), Ok(Action::Request(asked)) if asked.parameter == "dt"));
+        assert!(
+            matches!(read("render T[:, 3, :] to hits"), Ok(Action::Render(of)) if of.target.variable == "T")
+        );
         assert!(matches!(read("deliver T[0:4, :]"), Ok(Action::Deliver(target)) if target.variable == "T"));
         for (text, said) in [
             ("shout", "there is no action \"shout\""),
@@ -89,6 +101,8 @@ mod tests {
             ("write", "write takes a folder"),
             ("run ", "run takes a name"),
             ("deliver", "deliver takes a variable"),
+            ("render", "render takes a variable and a place"),
+            ("render T", "a picture is written `render VARIABLE[slice] to DIR`"),
             ("request", "request takes a parameter"),
             ("request =2", "a request is written"),
         ] {

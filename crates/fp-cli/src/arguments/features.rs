@@ -1,5 +1,6 @@
 //! What the command line of `features` says.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,6 +17,7 @@ use crate::failure::Failure;
   flexpath features heat --of 'temperature > 900'                 as stream heat-features, until heat ends
   flexpath features heat --of 'temperature > 900' --ranks 4 --neighbours 26 --periodic x,y
   flexpath features heat --of 'pressure < 0.1' --as voids --json
+  flexpath features heat --of 'temperature > 900' --pictures births
   flexpath watch heat-features 'any(born.volume > 1000)'          a feature of more than 1000 elements is born
   srun -n 4 sh -c 'flexpath features heat --of \"T > 900\" --ranks 4 --rank $SLURM_PROCID'
 
@@ -45,6 +47,10 @@ pub(crate) struct FeaturesOptions {
     /// This process is one of these ranks alone, and others are processes too. Rank 0 publishes the features
     #[arg(long, value_name = "R")]
     pub(crate) rank: Option<u32>,
+    /// Draws each step with an event: the features by their ids, which keep their colours. Of three dimensions the first
+    /// feature along the first one is seen. Said to all ranks, if these are processes; rank 0 draws
+    #[arg(long, value_name = "DIR")]
+    pub(crate) pictures: Option<PathBuf>,
     /// Prints one JSON object a line for each step
     #[arg(long)]
     pub(crate) json: bool,

@@ -20,6 +20,7 @@ A comparison with NaN does not hold. A step that could not be judged is acted on
   flexpath watch heat 'rises(max(temperature) > 900)'
   flexpath watch heat 'any(temperature[0:64, :] > 900)' --then 'deliver temperature[0:4, 0:4]' --json
   flexpath watch heat 'max(temperature) > 900' --then 'write hits' --steps 10
+  flexpath watch heat 'max(temperature) > 900' --then 'render temperature[:, :, 32] to pictures'
   flexpath watch heat 'max(temperature) > 900' --then 'run alarm' --commands commands.toml
   flexpath watch heat 'rises(max(temperature) > 900)' --then notify --then 'request conductivity=2'
 
@@ -40,8 +41,9 @@ pub(crate) struct WatchOptions {
     #[arg(long = "module", value_name = "NAME=FILE", value_parser = module)]
     pub(crate) modules: Vec<(String, PathBuf)>,
     /// What is done with each such step, in this order: `notify` prints a line, `deliver VARIABLE[slice]` values, `write DIR`
-    /// puts its variables into a file of its own there, `run NAME` starts a command of --commands, `request
-    /// PARAMETER[=VALUE]` asks the simulation [default: notify]
+    /// puts its variables into a file of its own there, `render VARIABLE[slice] to DIR` (or `to FILE.png`) draws two
+    /// dimensions, `run NAME` starts a command of --commands, `request PARAMETER[=VALUE]` asks the simulation [default:
+    /// notify]
     #[arg(long = "then", value_name = "ACTION")]
     pub(crate) actions: Vec<Action>,
     /// Prints JSON objects, one a line

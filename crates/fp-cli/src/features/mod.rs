@@ -2,6 +2,7 @@
 //! it knows of them.
 
 mod line;
+mod picture;
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -22,6 +23,10 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &FeaturesOptions) -> Result<(
     let published = options.published()?;
     let cohort = options.rank.map(|rank| Cohort::of(rank, options.ranks)).transpose();
     let cohort = cohort.map_err(|error| Failure::Usage(error.to_string()))?;
+    if let Some(folder) = &options.pictures {
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| Failure::Usage(format!("--pictures {}: {error}", folder.display())))?;
+    }
     let credentials = options.credentials.read()?;
     let rendezvous = credentials.shown_to(rendezvous)?;
     let interrupt = Interrupt::watch()?;
@@ -48,6 +53,7 @@ fn set(mut asked: AnalysisOptions, options: &FeaturesOptions) -> AnalysisOptions
     asked.correlated = options.correlate;
     asked.lossy = options.lossy;
     asked.steps = options.steps;
+    asked.mapped = options.pictures.is_some();
     asked.awaits = options.awaits;
     asked.subscribers = options.subscribers;
     asked.reserve_steps = options.reserve;
@@ -115,7 +121,7 @@ impl Telling<'_> {
             }
             Err(_) => self.counts.unlabelled += 1,
         }
-        self.failure = self.print(step).err();
+        self.failure = self.print(step).and_then(|()| self.draw(step)).err();
         self.failure.is_none()
     }
 
@@ -126,6 +132,16 @@ impl Telling<'_> {
             false => line::texts(step).iter().try_for_each(|line| writeln!(out, "{line}"))?,
         }
         Ok(out.flush()?)
+    }
+
+    /// Draws a step in which something happened.
+    fn draw(&self, step: &AnalysedStep<'_>) -> Result<(), Failure> {
+        match (&self.options.pictures, step.outcome, step.map) {
+            (Some(folder), Ok(tracked), Some(map)) if !tracked.events.is_empty() => {
+                picture::draw(folder, self.options, step, (tracked, map))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn sum_up(&self) {

@@ -74,7 +74,8 @@ pub(super) fn text(step: &StepReader, judgement: &Judgement) -> String {
     format!("step {}{skipped}{}", step.step(), judged(judgement))
 }
 
-fn judged(judgement: &Judgement) -> String {
+/// The numbers, and why it was not judged; with two blanks before.
+pub(super) fn judged(judgement: &Judgement) -> String {
     let mut parts: Vec<String> = Vec::new();
     for measured in &judgement.measured {
         let number = measured.number.map_or_else(|| "nothing".to_owned(), |number| number.to_string());

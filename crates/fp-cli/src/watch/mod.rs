@@ -4,8 +4,10 @@
 
 mod commands;
 mod line;
+mod render;
 mod requests;
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
@@ -18,7 +20,7 @@ use fp_core::{
 };
 use fp_spool::Spool;
 
-use crate::arguments::{Action, Assignment, WatchOptions};
+use crate::arguments::{Action, Assignment, Rendering, WatchOptions};
 use crate::credentials::Credentials;
 use crate::describe::open;
 use crate::failure::Failure;
@@ -27,6 +29,7 @@ use crate::recorded_step;
 use crate::request;
 use crate::tail::{Showing, show_values};
 use commands::{Commands, Started};
+use render::Renderer;
 use requests::Requests;
 
 /// Follows a stream.
@@ -74,9 +77,15 @@ impl<'o> Watch<'o> {
                 Action::Run(name) => names.push(name.as_str()),
                 Action::Write(folder) => std::fs::create_dir_all(folder)
                     .map_err(|error| Failure::Usage(format!("write {}: {error}", folder.display())))?,
+                Action::Render(rendering) => {
+                    std::fs::create_dir_all(rendering.place.folder()).map_err(|error| {
+                        Failure::Usage(format!("render to {}: {error}", rendering.place.folder().display()))
+                    })?
+                }
                 Action::Notify | Action::Deliver(_) | Action::Request(_) => {}
             }
         }
+        check_places(&actions)?;
         let read = Commands::read(options.commands.as_deref(), &names);
         let commands = read.map_err(|error| Failure::Usage(error.to_string()))?;
         Ok(Self { options, actions, commands, requests: None, acted: None, passed_over: 0 })
@@ -99,6 +108,7 @@ impl<'o> Watch<'o> {
         if !(writes && options.variables.is_empty()) {
             let delivered = self.actions.iter().filter_map(|action| match action {
                 Action::Deliver(target) => Some(target.variable.clone()),
+                Action::Render(rendering) => Some(rendering.target.variable.clone()),
                 Action::Notify | Action::Write(_) | Action::Run(_) | Action::Request(_) => None,
             });
             let written = options.variables.iter().filter(|_| writes).cloned();
@@ -161,6 +171,11 @@ impl<'o> Watch<'o> {
                 show_values(&mut out, &showing, target, step)?;
             }
             Action::Write(folder) => self.write(folder, step)?,
+            Action::Render(rendering) => {
+                let WatchOptions { stream, condition, json, .. } = self.options;
+                let renderer = Renderer { stream, condition, json: *json };
+                renderer.render(&mut out, rendering, step, judgement)?;
+            }
             Action::Run(name) => self.start(name, step, judgement)?,
             Action::Request(asked) => self.request(asked, step, judgement),
         }
@@ -232,4 +247,19 @@ impl<'o> Watch<'o> {
         }
         Err(Failure::Ended { stream, ending })
     }
+}
+
+/// No picture takes the place of another one of the same step.
+fn check_places(actions: &[Action]) -> Result<(), Failure> {
+    let mut seen = HashSet::new();
+    for action in actions {
+        let Action::Render(Rendering { target, place }) = action else { continue };
+        let path = place.path("STREAM", &target.variable, 0);
+        if !seen.insert(path.clone()) {
+            let why =
+                format!("render: two pictures of a step would go to {}: name another place", path.display());
+            return Err(Failure::Usage(why));
+        }
+    }
+    Ok(())
 }

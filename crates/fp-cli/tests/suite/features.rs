@@ -8,6 +8,7 @@ use fp_core::rendezvous::Rendezvous;
 use fp_core::{Publisher, PublisherOptions, Region, Variable};
 use serde_json::Value;
 
+use super::render::Pixels;
 use super::support::{Live, Run};
 
 /// Each row of letters is a step of one row: anything but a dot counts.
@@ -101,6 +102,59 @@ fn ranks_may_be_processes() {
             ]
         );
     });
+}
+
+/// Steps with an event are drawn, and no others; each pixel of the features has the colour of the id that JSON tells, as the
+/// letters of the step say where it is. An id keeps its colour.
+#[test]
+fn steps_with_events_are_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path();
+    let pictures = place.join("pictures");
+    let pictures = pictures.to_str().expect("a name");
+    thread::scope(|scope| {
+        scope.spawn(|| publish(place, 40));
+        let asked =
+            ["features", "lines", "--of", "height > 1", "--pictures", pictures, "--json", "--ranks", "2"];
+        let features = Run::at(place, &asked).finish();
+        assert_eq!(features.code, Some(0), "{}", features.stderr);
+        let (mut colours, mut drawn) = (std::collections::HashMap::new(), Vec::new());
+        for (row, told) in STEPS.iter().zip(lines(&features.stdout)) {
+            let step = told["step"].as_u64().expect("a number");
+            let path = Path::new(pictures).join(format!("lines-features-{step}.png"));
+            assert_eq!(path.exists(), told["events"] != serde_json::json!([]), "step {step}");
+            if path.exists() {
+                drawn.push(step);
+                compare(&Pixels::read(&path), row, &told, &mut colours);
+            }
+        }
+        assert_eq!(drawn, [40, 41, 43, 45], "births, a merge, a split");
+        assert_eq!(std::fs::read_dir(pictures).expect("there").count(), 4);
+        let all: std::collections::HashSet<_> = colours.values().collect();
+        assert_eq!((colours.len(), all.len()), (3, 3), "three ids, three colours");
+        assert!(!all.contains(&EMPTY));
+    });
+}
+
+const EMPTY: [u8; 3] = [235, 235, 235];
+
+/// Eight elements of 64 pixels each, below two lines of title: letters that are no dots are of the feature whose box has
+/// them.
+fn compare(picture: &Pixels, row: &str, told: &Value, colours: &mut std::collections::HashMap<u64, [u8; 3]>) {
+    for (column, letter) in row.bytes().enumerate() {
+        let is_in = |of: &&Value| {
+            let end = |name: &str| of[name][1].as_u64().expect("a number") as usize;
+            (end("low")..end("high")).contains(&column)
+        };
+        let feature = told["features"].as_array().expect("some").iter().find(is_in);
+        let id = feature.filter(|_| letter != b'.').and_then(|of| of["id"].as_u64());
+        assert_eq!(id.is_some(), letter != b'.', "{row}, {column}");
+        for (across, down) in (0..64).flat_map(|across| (0..64).map(move |down| (across, down))) {
+            let found = picture.at(10 + 64 * column + across, 10 + 2 * 16 + down);
+            let wanted = id.map_or(EMPTY, |id| *colours.entry(id).or_insert(found));
+            assert_eq!(found, wanted, "{row}, column {column}, pixel ({across}, {down})");
+        }
+    }
 }
 
 #[test]

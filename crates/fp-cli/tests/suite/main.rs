@@ -18,6 +18,7 @@ mod kinds;
 mod library;
 mod meet;
 mod recording;
+mod render;
 mod staging;
 mod staging_bounds;
 mod staging_hosts;

@@ -73,8 +73,8 @@ fn recipe(problem: Problem, scale: &Scale) -> Recipe {
                 cells: [scale.columns.unwrap_or(100), scale.rows.unwrap_or(40), 1],
                 notch: 0.6,
                 temperature: 0.02,
-                speed: scale.speed.unwrap_or(0.115),
-                time_step: 0.004,
+                speed: scale.speed.unwrap_or(problem.speed()),
+                time_step: problem.time_step(),
                 flat: true,
             }
         }
@@ -84,8 +84,8 @@ fn recipe(problem: Problem, scale: &Scale) -> Recipe {
             cells: [scale.columns.unwrap_or(30), scale.rows.unwrap_or(30), scale.layers.unwrap_or(4)],
             notch: 1.1,
             temperature: 0.05,
-            speed: scale.speed.unwrap_or(0.23),
-            time_step: 0.005,
+            speed: scale.speed.unwrap_or(problem.speed()),
+            time_step: problem.time_step(),
             flat: false,
         },
     }

@@ -1,7 +1,7 @@
 //! Velocity Verlet, with held atoms that move on at a steady speed.
 
 use super::forces::PairList;
-use super::sample::{FREE, Sample};
+use super::sample::{FREE, HELD, Sample};
 use crate::lammps::science::cells::CellError;
 use crate::lammps::science::geometry::Domain;
 
@@ -48,6 +48,14 @@ impl Simulation {
         self.energy = self.pairs.forces(&self.sample.positions, &self.sample.domain, &mut self.forces);
         self.step += 1;
         Ok(())
+    }
+
+    /// From now on each held edge moves this fast.
+    pub fn pull(&mut self, speed: f64) {
+        let atoms = self.sample.velocities.iter_mut().zip(&self.sample.types);
+        for (velocity, _) in atoms.filter(|(_, kind)| **kind == HELD) {
+            velocity[1] = velocity[1].signum() * speed;
+        }
     }
 
     /// Number of the current step.
@@ -126,5 +134,9 @@ mod tests {
         let moved = one.sample().positions[0][1] - before[0][1];
         assert!((moved + 50.0 * 0.005 * 0.4).abs() < 1e-12, "{moved}");
         assert!(one.domain().extent(1) > before[before.len() - 1][1]);
+        one.pull(0.1);
+        (0..10).for_each(|_| one.advance().expect("bound"));
+        let moved = one.sample().positions[0][1] - other.sample().positions[0][1];
+        assert!((moved + 10.0 * 0.005 * 0.1).abs() < 1e-12, "{moved}");
     }
 }

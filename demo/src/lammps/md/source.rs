@@ -71,6 +71,10 @@ impl Source for MolecularDynamics {
                 ending = Ending { published: ending.published + 1, last_step: Some(simulation.step()) };
                 control = on_step(self.view(&simulation)?);
             }
+            if let Control::Pull(speed) = control {
+                simulation.pull(speed);
+                control = Control::Continue;
+            }
             if control == Control::Stop {
                 break;
             }

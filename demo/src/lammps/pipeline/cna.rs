@@ -1,5 +1,5 @@
 //! CNA's part: it attaches to the live stream of bonds, works a number of steps, and detaches. In the demonstration
-//! nobody starts it before the verdict. In a measured run it is there from the start, follows the verdict, and takes
+//! `flexpath watch` starts it, on the verdict. In a measured run it is there from the start, follows the verdict, and takes
 //! nothing of a step of bonds before it. So it works the same steps in every run.
 
 use flexpath::{EndReason, Variable, VariableError};

@@ -19,9 +19,11 @@ use crate::lammps::science::csym::centro_symmetry;
 use crate::lammps::science::geometry::Domain;
 use crate::lammps::science::tear::{TearWatch, Verdict};
 
-/// Those that must not miss the first step: Check, and the supervisor, who waits for the verdict. Where the run is
-/// measured they are Tally and CNA.
-const FIRST_SUBSCRIBERS: u32 = 2;
+/// Those that must not miss the first step: Check, the supervisor, who shows verdicts, and Watch, which waits for one.
+/// Where the run is measured they are Tally and CNA.
+fn first_subscribers(settings: &Settings) -> u32 {
+    2 + u32::from(!settings.measured)
+}
 
 /// Judge every step until Helper and Bonds end.
 ///
@@ -33,7 +35,7 @@ pub fn run(settings: &Settings) -> Result<(), PartError> {
     let mut shares = Inlet::open(part, settings, SHARES, Every::Step, &wanted)?;
     let mut graphs = Graphs::new(settings.bonds_by())?;
     let mut bonds = open_bonds(&graphs, settings)?;
-    let mut outlet = Outlet::open(part, settings, SYMMETRY, FIRST_SUBSCRIBERS)?;
+    let mut outlet = Outlet::open(part, settings, SYMMETRY, first_subscribers(settings))?;
     let analysis = settings.problem.analysis();
     let mut watch = None;
     while let Some((time_step, step)) = shares.step()? {

@@ -1,9 +1,10 @@
 //! Why a part of the pipeline could not go on.
 
+use fp_pictures::PictureError;
+
 use crate::lammps::science::{adjacency, atoms, bonds, check, csym, share};
 use crate::lammps::{LammpsError, md, source};
 use crate::shared::error::StreamError;
-use crate::shared::picture;
 
 /// Why a part of the pipeline could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -84,7 +85,7 @@ pub enum PartError {
     Check(#[from] check::CheckError),
     /// No picture.
     #[error(transparent)]
-    Picture(#[from] picture::PictureError),
+    Picture(#[from] PictureError),
     /// Files.
     #[cfg(feature = "files")]
     #[error(transparent)]
@@ -98,6 +99,9 @@ pub enum PartError {
         /// The rendezvous.
         rendezvous: String,
     },
+    /// Watch is no part of this program.
+    #[error("watch is the command `flexpath watch`, which the supervisor starts")]
+    Command,
     /// The part is a program of its own.
     #[error("energy is a program in Python: demo/python/energy.py")]
     InPython,

@@ -4,7 +4,7 @@
 //! ```text
 //!  simulation (4) --atoms--> helper (2) --shares--> bonds (2) --bonds--> csym (1) --symmetry--> supervisor
 //!        \                       \___________________________________/                              |
-//!         \--atoms--> check (1) <--symmetry-- csym          bonds --bonds--> cna (1)  <-- started by it
+//!         \--atoms--> check (1) <--symmetry-- csym          bonds --bonds--> cna (1)  <-- started by `flexpath watch symmetry`
 //!                                <--structure-- cna
 //! ```
 //!
@@ -15,7 +15,8 @@
 //!
 //! Every part is a short program over [`inlet::Inlet`] and [`outlet::Outlet`], which are the library's subscriber and
 //! publisher and what is counted of them. Parts say how they fare as lines of JSON on their standard output
-//! ([`report`]). The data, and the verdict that starts CNA, travel through streams alone.
+//! ([`report`]). The data and the verdict travel through streams alone.
+//! The command `flexpath watch` waits for the verdict, starts CNA, and has the simulation asked for half the speed.
 
 pub mod bonds;
 pub mod by_type;

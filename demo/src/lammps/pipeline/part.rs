@@ -19,6 +19,8 @@ pub enum Part {
     Cna,
     /// Potential energy: a program in Python. It runs where an interpreter was named.
     Energy,
+    /// The command `flexpath watch`: it waits for the verdict, calls CNA and has the pull slowed down.
+    Watch,
     /// Holds the results against LAMMPS's own. No part of the science.
     Check,
     /// Adds up what a measured run has found, in place of Check.
@@ -28,9 +30,9 @@ pub enum Part {
 }
 
 impl Part {
-    /// Those that are started together, Energy besides where it runs; CNA and Guest come later.
-    pub const FROM_THE_START: [Part; 5] =
-        [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Check];
+    /// Those that are started together, Energy besides where it runs. Guest comes later, and Watch starts CNA.
+    pub const FROM_THE_START: [Part; 6] =
+        [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Check, Part::Watch];
     /// Those of a measured run: all are started together.
     pub const MEASURED: [Part; 6] =
         [Part::Simulation, Part::Helper, Part::Bonds, Part::Csym, Part::Cna, Part::Tally];
@@ -44,6 +46,7 @@ impl Part {
             Part::Csym => "csym",
             Part::Cna => "cna",
             Part::Energy => "energy",
+            Part::Watch => "watch",
             Part::Check => "check",
             Part::Tally => "tally",
             Part::Guest => "guest",
@@ -60,7 +63,9 @@ impl Part {
         match self {
             Part::Simulation => settings.ranks,
             Part::Helper | Part::Bonds => 2,
-            Part::Csym | Part::Cna | Part::Energy | Part::Check | Part::Tally | Part::Guest => 1,
+            Part::Csym | Part::Cna | Part::Energy | Part::Watch | Part::Check | Part::Tally | Part::Guest => {
+                1
+            }
         }
     }
 }

@@ -6,7 +6,9 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use flexpath::bytemuck::NoUninit;
-use flexpath::{Element, Rank, Record, RecordBlock, Region, Selection, StepReader, StepWriter, Variable};
+use flexpath::{
+    Element, ParameterRequest, Rank, Record, RecordBlock, Region, Selection, StepReader, StepWriter, Variable,
+};
 
 use super::error::PartError;
 #[cfg(feature = "files")]
@@ -159,6 +161,18 @@ impl<'a> OutStep<'a> {
             Target::Stream(step) => step.wanted(variable),
             #[cfg(feature = "files")]
             Target::Files(_) => true,
+        }
+    }
+
+    /// What is asked of a parameter at this step, if anything is. Of several requests the last counts.
+    pub fn asked(&self, parameter: &str) -> Option<f64> {
+        match &self.target {
+            Target::Stream(step) => {
+                let of = step.requests().iter().filter(|request| request.parameter() == parameter);
+                of.filter_map(ParameterRequest::as_f64).next_back()
+            }
+            #[cfg(feature = "files")]
+            Target::Files(_) => None,
         }
     }
 

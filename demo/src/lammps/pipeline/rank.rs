@@ -16,7 +16,9 @@ pub fn run(part: Part, settings: &Settings) -> Result<(), PartError> {
     // The supervisor holds the other end of standard input: when that closes, it is gone, and so is the work's purpose.
     // Under `mpirun` rank 0 alone has that input, and when it ends `mpirun` ends the others.
     let under_mpirun = part == Part::Simulation && settings.source == SourceKind::Lammps;
-    if !under_mpirun || rank == 0 {
+    // Who is called by a watch has no such input. It ends with the stream that it takes.
+    let is_called = part == Part::Cna && !settings.measured;
+    if !is_called && (!under_mpirun || rank == 0) {
         end_with_supervisor();
     }
     let done = match part {
@@ -26,6 +28,7 @@ pub fn run(part: Part, settings: &Settings) -> Result<(), PartError> {
         Part::Csym => csym::run(settings),
         Part::Cna => cna::run(settings),
         Part::Energy => Err(PartError::InPython),
+        Part::Watch => Err(PartError::Command),
         Part::Check => check::run(settings),
         Part::Tally => tally::run(settings),
         Part::Guest => guest::run(settings),

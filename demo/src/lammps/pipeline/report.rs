@@ -65,6 +65,15 @@ pub enum Report {
         /// The step that it shows.
         time_step: i64,
     },
+    /// Somebody asked the simulation for another speed, and this rank has it from this step on.
+    Asked(Asked),
+    /// How high the body is in a compared step: from the lowest atom to the highest.
+    Height {
+        /// The time step.
+        time_step: i64,
+        /// In sigma.
+        height: f64,
+    },
     /// The publisher would not wait any longer for this subscriber.
     Detached {
         /// Steps that it held.
@@ -244,6 +253,15 @@ impl Transformed {
     pub fn mean(&self) -> f64 {
         self.millis / self.calls.max(1) as f64
     }
+}
+
+/// What a rank of the simulation was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The time step from which it counts.
+    pub time_step: i64,
+    /// How fast each held edge moves, in sigma/tau.
+    pub speed: f64,
 }
 
 /// How one step compares with LAMMPS.

@@ -161,6 +161,16 @@ impl Settings {
         }
     }
 
+    /// How fast each held edge moves at first, in sigma/tau.
+    pub fn speed(&self) -> f64 {
+        self.run_config().scale.speed.unwrap_or(self.problem.speed())
+    }
+
+    /// How fast after the verdict.
+    pub fn slower(&self) -> f64 {
+        self.speed() / 2.0
+    }
+
     /// After how many steps the careless guest comes.
     pub fn guest_after(&self) -> u64 {
         self.published_steps() / 4

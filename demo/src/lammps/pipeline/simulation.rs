@@ -1,22 +1,31 @@
 //! The simulation's part: each rank publishes its own atoms of each published step. Nothing is gathered.
 
-use flexpath::{Cohort, Variable, VariableError};
+use flexpath::{Cohort, ParameterKind, PublisherOptions, Real, Variable, VariableError};
 
 use super::error::PartError;
 use super::outlet::Outlet;
 use super::part::Part;
 use super::part_step::OutStep;
-use super::report::{Owned, Report, say};
+use super::report::{Asked, Owned, Report, say};
 use super::settings::{Settings, SourceKind};
-use super::streams::{ATOMS, domain, time_step};
+use super::streams::{ATOMS, SPEED, domain, time_step};
 use crate::lammps::LammpsSource;
 use crate::lammps::launch::Place;
 use crate::lammps::md::MolecularDynamics;
 use crate::lammps::source::{Control, Source, StepView};
 
+/// An edge that is faster would break off, in sigma/tau.
+const GREATEST_SPEED: f64 = 1.0;
+
 /// Those that must not miss the first step: Helper, and Check and Energy where they run.
 fn first_subscribers(settings: &Settings) -> u32 {
     1 + u32::from(!settings.measured) + u32::from(settings.python.is_some())
+}
+
+/// Who watches may ask for another speed of the held edges.
+fn steerable() -> PublisherOptions {
+    let range = ParameterKind::Real { least: Real(0.0), greatest: Real(GREATEST_SPEED) };
+    PublisherOptions::default().with_parameter(SPEED, range)
 }
 
 /// What the stream carries.
@@ -87,7 +96,8 @@ fn simulate(source: &mut dyn Source, settings: &Settings) -> Result<(), PartErro
     if rank == 0 {
         say(Part::Simulation, rank, Report::Source { name: source.name() });
     }
-    let outlet = Outlet::open(Part::Simulation, settings, ATOMS, first_subscribers(settings))?;
+    let (part, first) = (Part::Simulation, first_subscribers(settings));
+    let outlet = Outlet::open_with(steerable(), part, settings, ATOMS, first)?;
     let owned = Owned { fewest: usize::MAX, ..Owned::default() };
     let mut rank = RankOfAtoms { variables: Variables::new()?, outlet, rank, owned, failed: None };
     source.run(&config, &mut |view| rank.step(view))?;
@@ -106,7 +116,8 @@ struct RankOfAtoms {
 impl RankOfAtoms {
     fn step(&mut self, view: StepView) -> Control {
         match self.publish(view) {
-            Ok(()) => Control::Continue,
+            Ok(None) => Control::Continue,
+            Ok(Some(speed)) => Control::Pull(speed),
             Err(error) => {
                 // The simulation is worth more than those who watch it.
                 self.failed = Some(error);
@@ -115,16 +126,23 @@ impl RankOfAtoms {
         }
     }
 
-    fn publish(&mut self, view: StepView) -> Result<(), PartError> {
+    /// Gives the speed that is asked for, if one is.
+    fn publish(&mut self, view: StepView) -> Result<Option<f64>, PartError> {
         let RankOfAtoms { variables, outlet, rank, owned, .. } = self;
         let (atoms, references) = (view.atoms.len(), view.reference.as_ref().map_or(0, Vec::len));
         owned.fewest = owned.fewest.min(atoms);
         owned.most = owned.most.max(atoms);
         owned.put_bytes += 8 * references as u64 + (8 + 4 + 24 + 24) * atoms as u64;
-        outlet.publish(view.step, |step| {
+        let (time_step, mut asked) = (view.step, None);
+        outlet.publish(time_step, |step| {
             owned.velocity_steps += u64::from(step.wanted("velocity"));
+            asked = step.asked(SPEED);
             variables.put(step, *rank, view)
-        })
+        })?;
+        if let Some(speed) = asked {
+            say(Part::Simulation, *rank, Report::Asked(Asked { time_step, speed }));
+        }
+        Ok(asked)
     }
 
     fn finish(mut self) -> Result<(), PartError> {

@@ -19,6 +19,9 @@ pub const ENERGY: &str = "energy";
 /// Structure classes.
 pub const STRUCTURE: &str = "structure";
 
+/// The parameter of [`ATOMS`]: how fast each held edge moves, in sigma/tau.
+pub const SPEED: &str = "speed";
+
 /// The scalar that says which steps of several streams belong together.
 pub const TIME_STEP: &str = "time_step";
 /// The simulated space, as [`Domain::to_numbers`] has it.

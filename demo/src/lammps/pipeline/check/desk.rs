@@ -28,6 +28,14 @@ pub(super) struct Reference {
     pub(super) values: Vec<f64>,
 }
 
+impl Reference {
+    /// From the lowest atom to the highest.
+    fn height(&self) -> f64 {
+        let along = || self.positions.iter().map(|position| position[1]);
+        along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
+    }
+}
+
 /// A compared step as CNA has it.
 pub(super) struct Classes {
     pub(super) time_step: i64,
@@ -59,6 +67,7 @@ impl<'a> Desk<'a> {
 
     /// A compared step has come.
     pub(super) fn keep(&mut self, time_step: i64, reference: Reference) {
+        say(Part::Check, 0, Report::Height { time_step, height: reference.height() });
         self.references.insert(time_step, reference);
     }
 

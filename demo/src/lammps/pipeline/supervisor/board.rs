@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use super::super::by_type::Way;
 use super::super::part::Part;
 use super::super::report::{
-    ByType, Closed, Compared, Energies, Left, Line, Owned, Published, Report, Taken, Tallied, Transformed,
+    Asked, ByType, Closed, Compared, Energies, Left, Line, Owned, Published, Report, Taken, Tallied,
+    Transformed,
 };
-use super::super::streams::{ATOMS, BONDS};
+use super::super::streams::{ATOMS, BONDS, SPEED};
 use super::notice::Judged;
 
 /// A rank of a part.
@@ -50,6 +51,12 @@ pub(super) struct Board {
     pub(super) by_type: Option<ByType>,
     /// The transform in all processes of Bonds.
     pub(super) sent: Transformed,
+    /// What ranks of the simulation were asked for, by rank.
+    pub(super) asked: BTreeMap<u32, Asked>,
+    /// The step at which who asked was told that it is applied.
+    pub(super) applied: Option<u64>,
+    /// How high the body is, by time step.
+    pub(super) heights: BTreeMap<i64, f64>,
     /// What a measured run has found.
     pub(super) tallied: Option<Tallied>,
     /// What parts could not do.
@@ -86,6 +93,12 @@ impl Board {
                 self.detached = Some((held, waited_ms));
                 return vec![format!("  {}: {reason}", who.0)];
             }
+            Report::Asked(asked) => {
+                self.asked.insert(who.1, asked);
+            }
+            Report::Height { time_step, height } => {
+                self.heights.insert(time_step, height);
+            }
             Report::ByType(by_type) => self.by_type = Some(by_type),
             Report::Transformed(transformed) => {
                 self.sent.calls += transformed.calls;
@@ -95,6 +108,12 @@ impl Board {
             Report::Failed { what } => self.failures.push(format!("{}.{}: {what}", who.0, who.1)),
         }
         Vec::new()
+    }
+
+    /// Take in what `flexpath request` prints: `speed = 0.1: applied at step 43`.
+    pub(super) fn take_answer(&mut self, text: &str) {
+        let step = text.strip_prefix(SPEED).and_then(|text| text.split_once(": applied at step "));
+        self.applied = step.and_then(|(_, step)| step.trim().parse().ok()).or(self.applied);
     }
 
     /// How CSym took the bonds, with what Bonds did for it.
@@ -123,6 +142,8 @@ impl Board {
             | Report::Energies(_)
             | Report::Picture { .. }
             | Report::Detached { .. }
+            | Report::Asked(_)
+            | Report::Height { .. }
             | Report::ByType(_)
             | Report::Transformed(_)
             | Report::Tallied(_)

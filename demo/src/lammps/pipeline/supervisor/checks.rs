@@ -11,6 +11,7 @@ use super::board::Board;
 use super::children::Process;
 use super::notice::Judged;
 use super::science::{compared, energies, picture};
+use super::steering::steered;
 use crate::lammps::problem::Problem;
 use crate::shared::check_result::CheckResult;
 use crate::shared::screen::Screen;
@@ -33,6 +34,7 @@ pub(super) fn check(
         by_type(board),
         torn(board),
         called(settings, board),
+        steered(settings, board),
     ];
     found.extend(compared(settings, board));
     found.push(energies(settings, board));
@@ -277,6 +279,7 @@ mod tests {
         board.cna_took = (12..12 + settings.cna_steps() as i64).map(|step| every * step).collect();
         board.bonds_to_cna = board.cna_took.clone();
         (board.cna_came_ms, board.cna_went_ms) = (Some(1_011), Some(1_025));
+        super::super::steering::samples::fill(settings, &mut board);
         board.detached = Some((2, ALLOWED_MS));
         let link = ("atoms".to_owned(), ("helper".to_owned(), 0), 0);
         board.links.insert(link, "transport=shm; inproc refused: other process".to_owned());

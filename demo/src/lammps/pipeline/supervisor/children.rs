@@ -1,5 +1,6 @@
 //! The processes that the supervisor started: all of them, and no others, are ended by it.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,9 @@ use super::super::part::Part;
 use super::super::reach::token_file;
 use super::super::report::heard;
 use super::super::settings::{Settings, SourceKind};
+use super::super::streams::{ATOMS, SPEED, SYMMETRY};
 use super::notice::Notice;
-use crate::shared::processes::{self, Processes, rank_command};
+use crate::shared::processes::{self, Processes, flexpath_command, rank_command};
 
 /// A process of a run.
 pub(super) type Process = processes::Process<Part>;
@@ -50,6 +52,10 @@ impl Children {
         }
         if let (Part::Energy, Some(python)) = (part, &self.settings.python) {
             let command = self.in_python(python);
+            return self.spawn(part, part.name().to_owned(), command);
+        }
+        if part == Part::Watch {
+            let command = self.watch()?;
             return self.spawn(part, part.name().to_owned(), command);
         }
         let size = part.ranks(&self.settings);
@@ -89,6 +95,23 @@ impl Children {
         command
     }
 
+    /// What waits for the verdict. Whatever it starts speaks by its output.
+    fn watch(&self) -> io::Result<Command> {
+        let (settings, flexpath) = (&self.settings, flexpath_command()?);
+        let commands = settings.logs().join("commands.toml");
+        std::fs::create_dir_all(settings.logs())?;
+        std::fs::write(&commands, called(settings, &flexpath)?)?;
+        let mut command = Command::new(flexpath);
+        command.args(["watch", SYMMETRY, "rises(max(torn) > 0)", "--every-step"]);
+        command.args(["--then", "run cna", "--then", "run slower", "--commands"]).arg(commands);
+        command.args(["--timeout", &self.time_limit.as_secs().to_string()]);
+        if let Some(address) = settings.address {
+            command.env("FLEXPATH_LISTEN", SocketAddr::from((address, 0)).to_string());
+            command.env("FLEXPATH_TOKEN_FILE", token_file(&self.rendezvous));
+        }
+        Ok(command)
+    }
+
     fn spawn(&mut self, part: Part, label: String, mut command: Command) -> io::Result<()> {
         command.env("FLEXPATH_RENDEZVOUS", &self.rendezvous).stdout(Stdio::piped());
         let output = self.processes.spawn((part, label.clone()), command, &self.settings.logs())?;
@@ -104,6 +127,29 @@ impl Children {
     pub(super) fn are_all_ended(&self) -> bool {
         self.processes.are_all_ended()
     }
+}
+
+/// The commands that the watch may start, as it reads them: CNA, and who asks for half the speed.
+fn called(settings: &Settings, flexpath: &Path) -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    let cna = [program.as_os_str(), OsStr::new("part"), OsStr::new(Part::Cna.name())];
+    let arguments = settings.to_arguments();
+    let cna = cna.into_iter().chain(arguments.iter().map(OsString::as_os_str));
+    let (speed, seconds) = (format!("{SPEED}={}", settings.slower()), settings.step_patience().as_secs());
+    let seconds = seconds.to_string();
+    let slower = [OsStr::new("request"), OsStr::new(ATOMS), OsStr::new(&speed), OsStr::new("--timeout")];
+    let slower = std::iter::once(flexpath.as_os_str()).chain(slower).chain([OsStr::new(&seconds)]);
+    let words = |words: &mut dyn Iterator<Item = &OsStr>| {
+        // An array of texts is the same in JSON and in TOML.
+        let texts: Vec<_> = words.map(OsStr::to_string_lossy).collect();
+        serde_json::to_string(&texts).map_err(io::Error::other)
+    };
+    let (mut cna, mut slower) = (cna, slower);
+    Ok(format!(
+        "[command.cna]\nrun = {}\n\n[command.slower]\nrun = {}\n",
+        words(&mut cna)?,
+        words(&mut slower)?
+    ))
 }
 
 /// Hand on what a process says, line by line, until it says no more.

@@ -1,5 +1,4 @@
-//! The supervisor: starts the parts, follows what they say and what CSym publishes, calls CNA on the verdict, and draws
-//! up the result.
+//! The supervisor: starts the parts, follows what they say and what CSym publishes, and draws up the result.
 
 mod board;
 mod checks;
@@ -9,6 +8,7 @@ mod notice;
 mod options;
 mod run;
 mod science;
+mod steering;
 mod table;
 mod watch;
 

@@ -67,7 +67,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Start all parts but CNA.
+    /// Start all parts but CNA, which the watch starts, and Guest.
     pub(super) fn start(
         settings: &Settings,
         limit: Duration,
@@ -148,7 +148,10 @@ impl<'a> Run<'a> {
     fn take(&mut self, notice: Notice) -> Result<(), RunError> {
         match notice {
             Notice::Said(line) => self.take_line(*line),
-            Notice::Noise { label, text } => self.screen.line(&format!("  {label}: {text}")),
+            Notice::Noise { label, text } => {
+                self.board.take_answer(&text);
+                self.screen.line(&format!("  {label}: {text}"));
+            }
             Notice::Silent => self.speaking -= 1,
             Notice::Judged(judged) => self.take_verdict(judged)?,
             Notice::WatchEnded(Ok(())) => self.speaking -= 1,
@@ -158,9 +161,12 @@ impl<'a> Run<'a> {
     }
 
     fn take_line(&mut self, line: Line) {
-        let knew_source = self.board.source.is_some();
+        let (knew_source, worked) = (self.board.source.is_some(), self.board.cna_went_ms.is_some());
         for text in self.board.take(line) {
             self.screen.line(&text);
+        }
+        if !worked && self.board.cna_went_ms.is_some() {
+            self.screen.line("  CNA is done: it has left the stream");
         }
         if let (false, Some(name)) = (knew_source, &self.board.source) {
             self.screen.line(&format!("  source: {name}"));
@@ -172,8 +178,7 @@ impl<'a> Run<'a> {
         self.board.judged.push(judged);
         self.screen.line(&self.table.row(&judged, &self.board));
         if is_first {
-            self.screen.line(&format!("  verdict: torn at step {}; CNA is called", judged.time_step));
-            self.start_part(Part::Cna)?;
+            self.screen.line(&format!("  verdict: torn at step {}; the watch calls CNA", judged.time_step));
         }
         if self.board.judged.len() as u64 == self.settings.guest_after() {
             self.start_part(Part::Guest)?;
@@ -199,9 +204,6 @@ impl<'a> Run<'a> {
     fn look_at_end(&mut self, index: usize) -> Result<(), RunError> {
         let process = &self.children.processes()[index];
         let Some(status) = process.status.filter(|status| !status.success()) else {
-            if process.part == Part::Cna {
-                self.screen.line(&format!("  CNA is done: pid {} has ended", process.id()));
-            }
             return Ok(());
         };
         let (label, mut why) = (process.label.clone(), process.last_words());
