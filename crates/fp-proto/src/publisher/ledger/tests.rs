@@ -180,3 +180,88 @@ fn until_a_change_is_agreed_both_are_wanted() {
     let step = ledger.begin(Moment::ZERO, (kept, None), Vec::new(), Vec::new());
     assert!(!ledger.keeps(step, "a") && ledger.keeps(step, "b"));
 }
+
+/// Three watches of which each has had its first step, which is over; none has anything.
+fn watching() -> (Ledger, [SubscriptionId; 3]) {
+    let (mut ledger, ids) = (Ledger::default(), [2, 3, 4].map(SubscriptionId));
+    for (id, variable) in ids.into_iter().zip(["a", "b", "b"]) {
+        let spec = SubscriptionSpec { when: Some(Vec::new()), limit_steps: 2, ..spec(variable, b"one") };
+        ledger.add(id, Subscription::new(spec, Some(StepId(0))));
+    }
+    assert!(ledger.looked_at() == ids && ledger.watched().is_none(), "none has begun");
+    let first = ledger.begin(Moment::ZERO, (ids.into_iter().collect(), None), Vec::new(), Vec::new());
+    decide(&mut ledger, first, &ids);
+    (ledger, ids)
+}
+
+/// Begins a step for the watches.
+fn watch(ledger: &mut Ledger) -> StepId {
+    let watched = ledger.watched();
+    ledger.begin(Moment::ZERO, (Few::new(), watched), Vec::new(), Vec::new())
+}
+
+/// A step is decided, and is for nobody.
+fn decide(ledger: &mut Ledger, step: StepId, kept: &[SubscriptionId]) {
+    ledger.settle(step);
+    kept.iter().for_each(|id| _ = ledger.let_go(*id, step, false));
+    _ = ledger.let_go_watched(step, false, true);
+}
+
+#[test]
+fn a_watch_is_looked_at_while_it_has_something() {
+    let (mut ledger, [one, other, third]) = watching();
+    assert_eq!(ledger.looked_at(), []);
+    let step = watch(&mut ledger);
+    assert_eq!((ledger.looked_at(), ledger.keepers(step).len()), (&[][..], 0));
+    let held = |ids: &[SubscriptionId]| ids.iter().map(|id| (*id, vec![step])).collect::<Vec<_>>();
+    assert_eq!(ledger.holders(), held(&[one, other, third]), "nobody knows for whom it is");
+    ledger.hold(other, step);
+    ledger.settle(step);
+    assert!(ledger.let_go_watched(step, false, true).is_none(), "one has it");
+    assert_eq!((ledger.looked_at(), ledger.holders()), (&[other][..], held(&[other])));
+    assert_eq!(ledger.let_go(other, step, false).map(|freed| freed.step), Some(step));
+    assert_eq!((ledger.looked_at(), ledger.holders()), (&[][..], Vec::new()));
+}
+
+#[test]
+fn a_watch_awaits_the_oldest_step_when_it_has_as_many_as_it_may() {
+    let (mut ledger, [one, other, _]) = watching();
+    let awaited = |ledger: &Ledger| [false, true].map(|full| ledger.awaited_by_watches(full));
+    assert_eq!(awaited(&ledger), [None, None]);
+    let step = watch(&mut ledger);
+    assert_eq!(awaited(&ledger), [None, Some(step)]);
+    watch(&mut ledger);
+    assert_eq!(awaited(&ledger), [Some(step), Some(step)]);
+    // What one has counts too, and its patience is renewed by what it lets go of.
+    ledger.hold(one, step);
+    decide(&mut ledger, step, &[]);
+    ledger.waited_for(one).expect("known").waited = Duration::from_secs(1);
+    let known = ledger.get(one).expect("known");
+    assert_eq!((ledger.live_len(known), ledger.oldest_unjudged(known)), (2, Some(StepId(step.0 + 1))));
+    assert_eq!(ledger.live_len(ledger.get(other).expect("known")), 1);
+    assert_eq!(awaited(&ledger)[0], None);
+    decide(&mut ledger, StepId(step.0 + 1), &[]);
+    assert_eq!(ledger.get(one).expect("known").waited, Duration::ZERO);
+}
+
+#[test]
+fn what_watches_want_is_found_out_when_they_change() {
+    let (mut ledger, [one, other, third]) = watching();
+    let step = watch(&mut ledger);
+    let wants = |ledger: &Ledger, step| ["a", "b", "c"].map(|variable| ledger.keeps(step, variable));
+    assert_eq!(wants(&ledger, step), [true, true, false]);
+    let watched = ledger.watched();
+    assert_eq!(ledger.requests(&[], watched.as_deref()), [(Arc::new(request(b"one")), 3)]);
+    ledger.reselect(one, spec("c", b"two"));
+    let step = watch(&mut ledger);
+    assert_eq!((wants(&ledger, step), ledger.looked_at()), ([true; 3], &[one][..]), "until that is agreed");
+    ledger.selection_agreed(one, StepId(step.0 + 1));
+    // A step of which the old selection is known to be none forgets it.
+    watch(&mut ledger);
+    let step = watch(&mut ledger);
+    assert_eq!((wants(&ledger, step), ledger.looked_at()), ([false, true, true], &[][..]));
+    for (id, unwatched) in [(third, 0), (one, 0), (other, 4)] {
+        assert_eq!(ledger.remove(id).1.len(), unwatched);
+    }
+    assert!(ledger.watched().is_none());
+}
