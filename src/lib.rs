@@ -69,6 +69,11 @@
 //! `#[derive(flexpath::Record)]` makes a Rust struct a record: see [`guide::types`]. Structs that are put and viewed as
 //! they lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
 //!
+//! # Several streams
+//!
+//! [`flow`] joins steps of several streams and cuts them into windows, and has streams of one kind under one handle: see
+//! [`guide::windows`].
+//!
 //! # Derived variables
 //!
 //! [`SubscriberOptions::with_derivation`] has a variable computed where the data is: see [`guide::derived`].
@@ -111,6 +116,7 @@ pub use fp_core::{
 #[cfg(feature = "wasm")]
 pub use fp_core::{DeployError, OutputFault, Runtime};
 pub use fp_derive::Record;
+pub use fp_flow as flow;
 pub use half;
 #[cfg(feature = "ndarray")]
 pub use ndarray;

@@ -101,6 +101,7 @@ const BOUNDARIES: &[Boundary] = &[
     Boundary { folder: "crates/fp-sinks/", banned: &["fp_proto", "fp_transport", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-mpi/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-analysis/", banned: &["fp_proto", "fp_transport", "fp_wire"], except: &[] },
+    Boundary { folder: "crates/fp-flow/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-cli/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "python/", banned: &["fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "src/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
@@ -115,7 +116,7 @@ const BOUNDARIES: &[Boundary] = &[
 /// Which of our packages depends on which others: the arrows in ARCHITECTURE.md.
 #[rustfmt::skip]
 const ARROWS: &[Arrows] = &[
-    Arrows { manifest: "Cargo.toml", allowed: &["fp-core", "flexpath-derive"] },
+    Arrows { manifest: "Cargo.toml", allowed: &["fp-core", "fp-flow", "flexpath-derive"] },
     Arrows { manifest: "crates/fp-types/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-derive/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-wire/Cargo.toml", allowed: &[] },
@@ -129,6 +130,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-ffi/Cargo.toml", allowed: &["fp-core", "fp-types"] },
     Arrows { manifest: "crates/fp-mpi/Cargo.toml", allowed: &["fp-core", "flexpath"] },
     Arrows { manifest: "crates/fp-analysis/Cargo.toml", allowed: &["fp-core", "fp-transform", "fp-types"] },
+    Arrows { manifest: "crates/fp-flow/Cargo.toml", allowed: &["fp-core"] },
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-analysis", "fp-conventions", "fp-core", "fp-spool"] },
     Arrows { manifest: "crates/fp-sinks/Cargo.toml", allowed: &["flexpath-cli", "fp-conventions", "fp-core", "fp-types"] },
     Arrows { manifest: "python/Cargo.toml", allowed: &["flexpath", "flexpath-cli"] },
@@ -192,6 +194,7 @@ const SAFE_ROOTS: &[&str] = &[
     "crates/fp-spool/src/lib.rs",
     "crates/fp-conventions/src/lib.rs",
     "crates/fp-analysis/src/lib.rs",
+    "crates/fp-flow/src/lib.rs",
     "crates/fp-cli/src/lib.rs",
     "crates/fp-cli/src/main.rs",
     "crates/fp-sinks/src/lib.rs",

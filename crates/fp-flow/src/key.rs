@@ -112,8 +112,8 @@ impl fmt::Display for Key {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyFault {
-    /// There is no such scalar, or it was not subscribed to.
-    #[error("it has no scalar {name:?}: name one that is published, and subscribed to by with_variables")]
+    /// There is no such scalar.
+    #[error("it has no scalar {name:?}: name a global scalar that every step of the stream has")]
     NoScalar {
         /// The scalar.
         name: String,

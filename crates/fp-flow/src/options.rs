@@ -53,7 +53,7 @@ impl Join {
     }
 
     /// Joins by the value of a global scalar that each stream publishes under that name: of integers, reals or a truth value.
-    /// It comes with the step's announcement, so nothing is fetched. It is among the variables that are subscribed to.
+    /// It comes with the step's announcement, whatever is subscribed to.
     #[must_use]
     pub fn by(self, scalar: impl Into<String>) -> Self {
         self.by_key(KeyOf::Scalar(scalar.into()))

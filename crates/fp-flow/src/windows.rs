@@ -75,7 +75,7 @@ pub struct WindowStatistics {
 /// # for publisher in &mut publishers {
 /// #     for step in 0..3 {
 /// #         let mut writer = publisher.begin_step()?;
-/// #         writer.put_scalar(&Variable::scalar::<u64>("time_step")?, step)?;
+/// #         writer.put_scalar(&Variable::scalar::<u64>("time_step")?, step as u64)?;
 /// #         writer.end()?;
 /// #     }
 /// # }

@@ -99,8 +99,6 @@ pub enum FamilyNext {
 pub struct Family {
     finder: Arc<Finder>,
     members: Vec<Feed>,
-    /// Who is served next.
-    turn: usize,
     ready: VecDeque<FamilyNext>,
 }
 
@@ -113,7 +111,7 @@ impl Family {
     /// cannot be attached to is an event.
     pub fn open(pattern: impl Into<String>, options: impl Into<FamilyOptions>) -> Result<Self, FamilyError> {
         let finder = Finder::start(pattern.into(), options.into())?;
-        Ok(Self { finder, members: Vec::new(), turn: 0, ready: VecDeque::new() })
+        Ok(Self { finder, members: Vec::new(), ready: VecDeque::new() })
     }
 
     /// The next step of any member, or what happened before it, waiting up to `timeout`.
@@ -166,27 +164,20 @@ impl Family {
         }
     }
 
-    /// Gives out what the next member in turn has given.
+    /// Gives out what a member has given. They take turns: more is taken of them when all that they gave is given out.
     fn serve(&mut self) -> Result<(), ReadError> {
-        let count = self.members.len();
-        for index in (0..count).map(|offset| (self.turn + offset) % count) {
+        for index in 0..self.members.len() {
             let Some(came) = self.members[index].take_came() else { continue };
-            self.turn = index + 1;
-            return match came {
-                Ok(NextStep::Step(step)) => {
-                    self.give(index, step);
-                    Ok(())
-                }
-                Ok(NextStep::Ended(ending)) => {
-                    self.part(index, ending);
-                    Ok(())
-                }
-                Ok(NextStep::NotYet) => Ok(()),
+            match came {
+                Ok(NextStep::Step(step)) => self.give(index, step),
+                Ok(NextStep::Ended(ending)) => self.part(index, ending),
+                Ok(NextStep::NotYet) => {}
                 Err(error) => {
                     self.remove(index);
-                    Err(error)
+                    return Err(error);
                 }
-            };
+            }
+            return Ok(());
         }
         Ok(())
     }
@@ -210,7 +201,6 @@ impl Family {
     /// A member is none any more; its name. Its steps that are held can still be read.
     fn remove(&mut self, index: usize) -> String {
         let mut feed = self.members.remove(index);
-        self.turn = index;
         self.finder.gone(feed.name(), feed.epoch());
         feed.retire();
         feed.name().to_owned()
