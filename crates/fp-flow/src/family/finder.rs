@@ -1,5 +1,5 @@
-//! Looking for members: one thread looks into the rendezvous, and each stream is attached to by a thread of its own, so that
-//! a slow one holds nobody up.
+//! Looking for members: one thread looks into the rendezvous. Each stream is attached to by a thread of its own, so that a
+//! slow one holds nobody up.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
