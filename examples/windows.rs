@@ -18,8 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (water, air) = (row[0].get::<f64>("T", "[...]")?, row[1].get::<f64>("T", "[...]")?);
             sum += water.iter().zip(&air).map(|(water, air)| water - air).sum::<f64>();
         }
-        let last = &window.rows()[window.rows().len() - 1];
-        step.put_scalar(&time, last[1].scalar("time")?)?;
+        step.put_scalar(&time, window.last()[1].scalar::<f64>("time")?)?;
         Ok(step.put_scalar(&heat, sum / window.rows().len() as f64)?)
     })?;
     println!("{} windows", published.windows);

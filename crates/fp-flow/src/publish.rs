@@ -53,5 +53,5 @@ impl Windows {
 }
 
 fn failed(window: &Window, source: TransformFailure) -> PublishError {
-    PublishError::Transform { first: window.first(), last: window.last(), source }
+    PublishError::Transform { first: window.first().key(), last: window.last().key(), source }
 }

@@ -77,14 +77,14 @@ impl Window {
         &self.rows
     }
 
-    /// The key of its first row.
-    pub fn first(&self) -> Key {
-        self.rows[0].key
+    /// The first row, of the lowest key.
+    pub fn first(&self) -> &Row {
+        &self.rows[0]
     }
 
-    /// The key of its last row.
-    pub fn last(&self) -> Key {
-        self.rows[self.rows.len() - 1].key
+    /// The last row, of the highest key.
+    pub fn last(&self) -> &Row {
+        &self.rows[self.rows.len() - 1]
     }
 
     /// The steps of one stream, in the order of the rows; none beyond the last stream. Where a step stands in for later

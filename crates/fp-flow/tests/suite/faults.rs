@@ -60,5 +60,5 @@ fn a_key_need_not_be_subscribed_to() {
     let subscriber = fp_core::Subscriber::open("a", nothing).expect("attached");
     let mut windows = Windows::new([subscriber]).by(KEY).tumbling(1).expect("enough credit");
     publish(&mut a, [1]);
-    assert_eq!(next_window(&mut windows).first(), Key::Integer(1));
+    assert_eq!(next_window(&mut windows).first().key(), Key::Integer(1));
 }

@@ -99,7 +99,7 @@ fn no_window_has_steps_of_two_openings() {
     let _child = place.child("b", &[2, 5, 6]);
     publish(&mut a, [5, 6]);
     let cut = next_window(&mut windows);
-    assert_eq!((cut.rows().len(), number(cut.first()), cut.cut()), (1, 3, Some(Cut::Restarted)));
+    assert_eq!((cut.rows().len(), number(cut.first().key()), cut.cut()), (1, 3, Some(Cut::Restarted)));
     drop(cut);
     let window = next_window(&mut windows);
     assert_eq!((rows(&window), window.cut()), (vec![(5, vec![50, 50]), (6, vec![60, 60])], None));

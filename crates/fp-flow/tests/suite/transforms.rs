@@ -49,7 +49,7 @@ fn a_function_that_fails_gives_its_step_up_and_the_next_window_comes() {
     assert_eq!(error.to_string(), "the window of the keys 4 to 5: no use");
     assert!(matches!(error, PublishError::Transform { .. }));
     let published = windows.publish(&mut made, crate::support::SHORT, |window, step| {
-        Ok(step.put_scalar(&first, number(window.first()))?)
+        Ok(step.put_scalar(&first, number(window.first().key()))?)
     });
     let published = published.expect("no error");
     assert_eq!((published.windows, published.ended.is_none()), (1, true), "until nothing comes");

@@ -143,7 +143,7 @@ fn keys_are_numbers_of_any_type() {
         &mut b,
         [1.0_f32, 2.5, 3.0].map(|key| (Variable::scalar::<f32>("t").expect("a name"), key)),
     );
-    let keys: Vec<Key> = (0..2).map(|_| next_window(&mut windows).first()).collect();
+    let keys: Vec<Key> = (0..2).map(|_| next_window(&mut windows).first().key()).collect();
     assert_eq!(keys, [Key::Integer(1), Key::Integer(3)]);
 
     let place = Place::new();
@@ -152,7 +152,7 @@ fn keys_are_numbers_of_any_type() {
     let having = |key: f64| Variable::scalar::<u8>("anything").expect("a name").with_attribute("t", key);
     publish_scalar(&mut a, [0.5, 0.75, 1.0].map(|key| (having(key), 0_u8)));
     publish_scalar(&mut b, [0.5, 1.0].map(|key| (having(key), 0_u8)));
-    let keys: Vec<Key> = (0..2).map(|_| next_window(&mut windows).first()).collect();
+    let keys: Vec<Key> = (0..2).map(|_| next_window(&mut windows).first().key()).collect();
     assert_eq!(keys, [Key::Real(0.5), Key::Integer(1)]);
 }
 
