@@ -40,6 +40,7 @@
 //! | [`Publisher::sync`] | [`Publisher::sync_async`] | nothing changes |
 //! | [`Subscriber::next_step`] | [`Subscriber::next_step_async`] | no step is lost: the next call gives it |
 //! | the same | `Subscriber::steps`, a `Stream` (feature `stream`) | no step is lost |
+//! | [`flow::Windows::next`], [`flow::Family::next`] | `next_async` | no step is lost: the next call goes on |
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
 //! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
 //! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |

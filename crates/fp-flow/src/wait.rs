@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use fp_core::{NextStep, ReadError};
+use fp_core::{Interrupt, NextStep, ReadError};
 
 /// What a stream gave.
 pub(crate) type Came = Result<NextStep, ReadError>;
@@ -48,14 +48,21 @@ impl Wake for Unpark {
     }
 }
 
-/// Has this thread wait for a future, which has a deadline of its own.
-pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+/// How often a thread that waits asks whether it is to end, if there is anything to ask.
+const ASK: Duration = Duration::from_millis(50);
+
+/// Has this thread wait for a future, which has a deadline of its own. `None` if it was asked to end before.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>, interrupt: Option<&Interrupt>) -> Option<T> {
     let waker = Waker::from(Arc::new(Unpark(thread::current())));
     let (mut ctx, mut future) = (Context::from_waker(&waker), pin!(future));
     loop {
         if let Poll::Ready(outcome) = future.as_mut().poll(&mut ctx) {
-            return outcome;
+            return Some(outcome);
         }
-        thread::park();
+        match interrupt {
+            None => thread::park(),
+            Some(interrupt) if interrupt.is_asked() => return None,
+            Some(_) => thread::park_timeout(ASK),
+        }
     }
 }

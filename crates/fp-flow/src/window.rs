@@ -9,9 +9,8 @@ use fp_core::StepReader;
 use crate::key::Key;
 use crate::stay::Pinned;
 
-/// Steps of all streams that belong together: those of one key, or what stands in for it ([`Join::or_last`]).
-///
-/// [`Join::or_last`]: crate::Join::or_last
+/// Steps of all streams that belong together: those of one key, or what stands in for it
+/// ([`MissingPartner::Last`](crate::MissingPartner::Last)).
 #[derive(Clone)]
 pub struct Row {
     key: Key,

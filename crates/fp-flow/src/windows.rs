@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use fp_core::{CloseError, NextStep, StreamEnding, Subscriber};
+use fp_core::{CloseError, Interrupt, NextStep, StreamEnding, Subscriber};
 
 use crate::cut::Cutter;
 use crate::error::WindowError;
@@ -101,6 +101,8 @@ pub struct Windows {
     patience: Duration,
     /// Rows of a window.
     length: usize,
+    /// The first that a stream has.
+    interrupt: Option<Interrupt>,
     /// What is given out before anything else is taken.
     ready: VecDeque<NextWindow>,
     ended: Option<(String, StreamEnding)>,
@@ -125,6 +127,7 @@ impl Join {
         Ok(Windows {
             joiner: Joiner::new(self.streams.len(), self.missing.rule()),
             cutter: Cutter::new(length, hop),
+            interrupt: self.streams.iter().find_map(|stream| stream.options().link.interrupt.clone()),
             is_told: self.missing.rule() == Missing::Tell,
             patience: self.patience(),
             feeds: self.streams.into_iter().map(Feed::new).collect(),
@@ -150,7 +153,8 @@ impl Windows {
     /// A step that has no key, or a lower one than before; windows that hold all that a stream gives; a handle that was
     /// forked. Later calls go on.
     pub fn next(&mut self, timeout: Duration) -> Result<NextWindow, WindowError> {
-        block_on(self.next_async(timeout))
+        let interrupt = self.interrupt.clone();
+        block_on(self.next_async(timeout), interrupt.as_ref()).unwrap_or(Ok(NextWindow::NotYet))
     }
 
     /// As [`Windows::next`], for a task; `timeout` counts from the first poll.

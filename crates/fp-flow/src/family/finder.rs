@@ -65,6 +65,11 @@ impl Finder {
         self.began.elapsed()
     }
 
+    /// What a call that waits asks.
+    pub(crate) fn interrupt(&self) -> Option<&Interrupt> {
+        self.options.subscriber.link.interrupt.as_ref()
+    }
+
     /// A member has gone.
     pub(crate) fn gone(&self, name: &str, epoch: Option<Epoch>) {
         self.roll().gone(name, epoch);

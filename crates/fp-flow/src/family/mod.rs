@@ -120,7 +120,8 @@ impl Family {
     /// A member cannot be taken from, as the handle was forked or its coordinator failed. It is a member no more, and later
     /// calls go on without it.
     pub fn next(&mut self, timeout: Duration) -> Result<FamilyNext, ReadError> {
-        block_on(self.next_async(timeout))
+        let finder = self.finder.clone();
+        block_on(self.next_async(timeout), finder.interrupt()).unwrap_or(Ok(FamilyNext::NotYet))
     }
 
     /// As [`Family::next`], for a task; `timeout` counts from the first poll.

@@ -1,5 +1,7 @@
 //! A partner that is missing, one that is late, and one that begins anew.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fp_core::{OnLoss, Subscriber};
@@ -74,6 +76,31 @@ fn who_is_late_holds_no_publisher_up() {
         let wanted = if missing == MissingPartner::Last { 40 } else { 1 };
         assert_eq!((found, ended.as_str()), (wanted, "a"), "{missing:?}");
     }
+}
+
+/// There is always a stream that waits for another one, so nobody asks for the one that is late. It is looked at all the same.
+#[test]
+fn who_was_late_is_joined_again_however_busy_the_others_are() {
+    let place = Place::new();
+    let ([a, b, mut c], streams) = place.streams(["a", "b", "c"], 3);
+    let join = Windows::new(streams).by(KEY).with_missing(MissingPartner::Last).with_hold(HOLD);
+    let mut windows = join.tumbling(1).expect("enough credit");
+    publish(&mut c, [0]);
+    // No key of one is a key of the other, so that one of them is always ahead.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let publishing = [(a, 0), (b, 1)].map(|(publisher, first)| {
+        let is_over = is_over.clone();
+        publish_all(publisher, (first..).step_by(2).take_while(move |_| !is_over.load(Ordering::Relaxed)))
+    });
+    let row = |windows: &mut Windows| rows(&next_window(windows)).remove(0).1[2];
+    for _ in 0..10 {
+        assert_eq!(row(&mut windows), 0);
+    }
+    publish(&mut c, [3]);
+    until("the late stream's step", || (row(&mut windows) == 30).then_some(()));
+    is_over.store(true, Ordering::Relaxed);
+    drop(windows);
+    publishing.into_iter().for_each(|thread| thread.join().expect("no panic"));
 }
 
 #[test]

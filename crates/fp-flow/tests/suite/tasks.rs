@@ -1,10 +1,12 @@
 //! Windows and families as tasks: a call that is dropped loses nothing.
 
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use fp_core::Variable;
+use fp_core::{Interrupt, Subscriber, Variable};
 use fp_flow::{Family, FamilyNext, NextWindow, Windows};
 
 use crate::support::{KEY, PATIENCE, Place, number, publish, publish_all, until};
@@ -81,4 +83,26 @@ fn waits_end_at_their_time() {
     let mut family = Family::open("nobody", place.holding(4)).expect("it opens");
     assert!(matches!(family.next(Duration::from_millis(5)), Ok(FamilyNext::NotYet)));
     assert!(matches!(family.next(Duration::ZERO), Ok(FamilyNext::NotYet)));
+}
+
+/// A signal of an interpreter, say: the call ends as if its time were over, and the next one goes on.
+#[test]
+fn waits_end_when_they_are_asked_to() {
+    let place = Place::new();
+    let mut a = place.publisher("a");
+    let asked = Arc::new(AtomicBool::new(true));
+    let is_asked = asked.clone();
+    let options = place.holding(4).with_interrupt(Interrupt::new(move || is_asked.load(Ordering::Relaxed)));
+    let mut family = Family::open("nobody", options).expect("it opens");
+    assert!(matches!(family.next(PATIENCE), Ok(FamilyNext::NotYet)));
+    asked.store(false, Ordering::Relaxed);
+    let is_asked = asked.clone();
+    let options = place.holding(4).with_interrupt(Interrupt::new(move || is_asked.load(Ordering::Relaxed)));
+    let subscriber = Subscriber::open("a", options).expect("attached");
+    let mut windows = Windows::new([subscriber]).tumbling(1).expect("enough credit");
+    asked.store(true, Ordering::Relaxed);
+    assert!(matches!(windows.next(PATIENCE), Ok(NextWindow::NotYet)));
+    asked.store(false, Ordering::Relaxed);
+    publish(&mut a, [1]);
+    assert!(matches!(windows.next(PATIENCE), Ok(NextWindow::Window(_))));
 }
