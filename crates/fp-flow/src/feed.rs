@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use fp_core::{CloseError, Epoch, NextStep, StepReader, Subscriber};
 
+use crate::late::Lateness;
 use crate::stay::{Pinned, Stay};
 use crate::wait::{Came, Slot};
 
@@ -20,9 +21,7 @@ pub(crate) struct Feed {
     /// The step whose key is not known yet.
     pending: Option<Arc<Pinned>>,
     epoch: Option<Epoch>,
-    /// Since when others wait for it.
-    awaited: Option<Instant>,
-    is_late: bool,
+    lateness: Lateness,
 }
 
 impl Feed {
@@ -35,8 +34,7 @@ impl Feed {
             came: None,
             pending: None,
             epoch: None,
-            awaited: None,
-            is_late: false,
+            lateness: Lateness::default(),
         }
     }
 
@@ -68,29 +66,26 @@ impl Feed {
     }
 
     pub(crate) fn is_late(&self) -> bool {
-        self.is_late
+        self.lateness.is_late()
     }
 
-    /// Since when others wait for it, unless it cannot give anything.
+    /// Others wait for it: since when, unless it cannot give anything.
     pub(crate) fn await_from(&mut self, now: Instant) -> Option<Instant> {
         if self.is_spent() {
-            self.awaited = None;
+            self.lateness.await_no_more();
             return None;
         }
-        Some(*self.awaited.get_or_insert(now))
+        Some(self.lateness.await_from(now))
     }
 
     /// Nobody waits for it.
     pub(crate) fn await_no_more(&mut self) {
-        self.awaited = None;
+        self.lateness.await_no_more();
     }
 
-    /// It has given nothing so far: whether it is late from now on.
+    /// It was looked at: whether it gave nothing, and is late from now on.
     pub(crate) fn judge(&mut self, now: Instant, patience: Duration) -> bool {
-        let is_over = |since: Instant| now.saturating_duration_since(since) >= patience;
-        let is_late = !self.has_come() && self.awaited.is_some_and(is_over);
-        self.is_late |= is_late;
-        is_late
+        !self.has_come() && self.lateness.judge(now, patience)
     }
 
     /// Whether it gave something that was not looked at.
@@ -124,7 +119,7 @@ impl Feed {
 
     /// The step whose key is known now: it is in time, whatever was before.
     pub(crate) fn take_pending(&mut self) -> Option<Arc<Pinned>> {
-        (self.awaited, self.is_late) = (None, false);
+        self.lateness.came();
         self.pending.take()
     }
 

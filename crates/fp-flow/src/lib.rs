@@ -8,7 +8,7 @@
 //! | `key` | what steps are joined by |
 //! | `join`, `cut` | which steps belong together, and which rows: machines without clock or threads |
 //! | `options` | how streams are joined |
-//! | `feed`, `wait` | one stream of several; waiting for them all |
+//! | `feed`, `late`, `wait` | one stream of several; whether it is late; waiting for them all |
 //! | `windows`, `window`, `publish` | the handle, what it gives, and steps that are made of it |
 //! | `family` | streams of one kind |
 //! | `stay` | how long a subscriber stays |
@@ -20,6 +20,7 @@ mod family;
 mod feed;
 mod join;
 mod key;
+mod late;
 mod options;
 mod publish;
 mod stay;

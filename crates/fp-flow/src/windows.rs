@@ -147,7 +147,7 @@ impl Windows {
         Join::new(streams.into_iter().collect())
     }
 
-    /// The next window, waiting up to `timeout` for one.
+    /// The next window, waiting up to `timeout` for one. A stream's [`Interrupt`] ends the wait as if its time were over.
     ///
     /// # Errors
     /// A step that has no key, or a lower one than before; windows that hold all that a stream gives; a handle that was

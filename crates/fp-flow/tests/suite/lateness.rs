@@ -33,6 +33,35 @@ fn a_key_that_was_passed_is_told_without_a_wait() {
 }
 
 #[test]
+fn who_is_waited_for_is_not_late_yet() {
+    let place = Place::new();
+    let ([mut a, mut b], streams) = place.streams(["a", "b"], 5);
+    let join = Windows::new(streams).by(KEY).with_missing(MissingPartner::Wait(10 * PATIENCE));
+    let mut windows = join.tumbling(1).expect("enough credit");
+    publish(&mut a, [1]);
+    for _ in 0..3 {
+        assert!(matches!(windows.next(SHORT), Ok(NextWindow::NotYet)));
+    }
+    publish(&mut b, [1]);
+    assert_eq!(rows(&next_window(&mut windows)), [(1, vec![10, 10])]);
+}
+
+/// Streams that are silent together wait for one another, and none of them is late.
+#[test]
+fn nobody_is_late_while_nobody_waits() {
+    let place = Place::new();
+    let ([mut a, _b], streams) = place.streams(["a", "b"], 5);
+    // Far longer than the short wait below takes on a busy machine.
+    let hold = 50 * SHORT;
+    let join = Windows::new(streams).by(KEY).with_missing(MissingPartner::Wait(hold));
+    let mut windows = join.tumbling(1).expect("enough credit");
+    assert!(matches!(windows.next(hold + SHORT), Ok(NextWindow::NotYet)));
+    publish(&mut a, [1]);
+    assert!(matches!(windows.next(SHORT), Ok(NextWindow::NotYet)));
+    assert_eq!(next_missing(&mut windows), (1, vec!["b".to_owned()]));
+}
+
+#[test]
 fn who_is_late_is_told_and_may_come_again() {
     let place = Place::new();
     let ([mut a, mut b], streams) = place.streams(["a", "b"], 5);

@@ -1,9 +1,11 @@
 //! Windows over streams of different rates, and what holds them up.
 
+use std::time::Duration;
+
 use fp_core::{Publisher, Subscriber, Variable};
 use fp_flow::{Cut, Join, Key, MissingPartner, NextWindow, WindowError, Windows};
 
-use crate::support::{PATIENCE, Place, SHORT, next_window, publish, publish_all, rows, until};
+use crate::support::{KEY, PATIENCE, Place, SHORT, next_window, publish, publish_all, rows, until};
 
 /// The rows of a window, and why it was cut.
 type Found = (Vec<(i64, Vec<i64>)>, Option<Cut>);
@@ -114,6 +116,36 @@ fn windows_that_hold_everything_are_named() {
     assert_eq!(rows(&next_window(&mut windows)).last(), Some(&(11, vec![110])));
     drop(windows);
     publishing.join().expect("no panic").close().expect("it closes");
+}
+
+/// The first stream has ended, so the other one is left: its publisher waits for nobody, though the windows are still there.
+#[test]
+fn who_goes_on_is_left_at_the_end() {
+    let place = Place::new();
+    let ([a, b], streams) = place.streams(["a", "b"], 3);
+    let mut windows = Windows::new(streams).by(KEY).tumbling(1).expect("enough credit");
+    let publishing = [publish_all(a, 0..1), publish_all(b, 0..40)];
+    let window = next_window(&mut windows);
+    let next = windows.next(PATIENCE).expect("no error");
+    assert!(matches!(&next, NextWindow::Ended { stream, .. } if stream == "a"), "{next:?}");
+    assert_eq!(rows(&window), [(0, vec![0, 0])]);
+    drop(window);
+    publishing.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    drop(windows);
+}
+
+/// Who asks without waiting gets what is there.
+#[test]
+fn no_time_at_all_is_enough_for_what_is_there() {
+    let place = Place::new();
+    let ([mut a], streams) = place.streams(["a"], 5);
+    let mut windows = Windows::new(streams).by(KEY).tumbling(4).expect("enough credit");
+    publish(&mut a, 0..4);
+    let window = until("a window", || match windows.next(Duration::ZERO).expect("no error") {
+        NextWindow::Window(window) => Some(window),
+        NextWindow::NotYet | NextWindow::Missing { .. } | NextWindow::Ended { .. } => None,
+    });
+    assert_eq!(window.rows().len(), 4);
 }
 
 #[test]
