@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fp_core::{Publisher, Subscriber, Variable};
+use fp_core::{Publisher, QueuePolicy, Subscriber, Variable};
 use fp_flow::{Cut, Join, Key, MissingPartner, NextWindow, WindowError, Windows};
 
 use crate::support::{KEY, PATIENCE, Place, SHORT, next_window, publish, publish_all, rows, until};
@@ -122,14 +122,18 @@ fn windows_that_hold_everything_are_named() {
 #[test]
 fn who_goes_on_is_left_at_the_end() {
     let place = Place::new();
-    let ([a, b], streams) = place.streams(["a", "b"], 3);
+    let publishers = ["a", "b"].map(|name| place.publisher(name));
+    let options = place.holding(3).with_policy(QueuePolicy::EveryStep { max_wait: 10 * PATIENCE });
+    let streams = ["a", "b"].map(|name| Subscriber::open(name, options.clone()).expect("attached"));
     let mut windows = Windows::new(streams).by(KEY).tumbling(1).expect("enough credit");
+    let [a, b] = publishers;
     let publishing = [publish_all(a, 0..1), publish_all(b, 0..40)];
     let window = next_window(&mut windows);
     let next = windows.next(PATIENCE).expect("no error");
     assert!(matches!(&next, NextWindow::Ended { stream, .. } if stream == "a"), "{next:?}");
     assert_eq!(rows(&window), [(0, vec![0, 0])]);
     drop(window);
+    until("both close", || publishing.iter().all(|thread| thread.is_finished()).then_some(()));
     publishing.into_iter().for_each(|thread| thread.join().expect("no panic"));
     drop(windows);
 }
