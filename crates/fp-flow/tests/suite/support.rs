@@ -161,5 +161,6 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
             return found;
         }
         assert!(began.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
+        thread::yield_now();
     }
 }
