@@ -40,5 +40,8 @@ pub mod types {}
 #[doc = include_str!("../docs/watches.md")]
 pub mod watches {}
 
+#[doc = include_str!("../docs/windows.md")]
+pub mod windows {}
+
 #[doc = include_str!("../docs/workers.md")]
 pub mod workers {}

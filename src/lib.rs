@@ -40,6 +40,7 @@
 //! | [`Publisher::sync`] | [`Publisher::sync_async`] | nothing changes |
 //! | [`Subscriber::next_step`] | [`Subscriber::next_step_async`] | no step is lost: the next call gives it |
 //! | the same | `Subscriber::steps`, a `Stream` (feature `stream`) | no step is lost |
+//! | [`flow::Windows::next`], [`flow::Family::next`] | `next_async` | no step is lost: the next call goes on |
 //! | [`StepReader::get`], [`StepReader::get_into`] | [`StepReader::get_async`], [`StepReader::get_into_async`] | the stream goes on; the memory is freed when nothing can write there any more |
 //! | [`StepReader::fetch`], [`StepReader::view`] | [`StepReader::fetch_async`], [`StepReader::view_async`] | as above |
 //! | [`StepReader::variables`] | [`StepReader::variables_async`] | nothing is lost |
@@ -68,6 +69,11 @@
 //!
 //! `#[derive(flexpath::Record)]` makes a Rust struct a record: see [`guide::types`]. Structs that are put and viewed as
 //! they lie in memory are `Pod` as well, which the derives of [`bytemuck`] make them.
+//!
+//! # Several streams
+//!
+//! [`flow`] joins steps of several streams and cuts them into windows, and has streams of one kind under one handle: see
+//! [`guide::windows`].
 //!
 //! # Derived variables
 //!
@@ -111,6 +117,7 @@ pub use fp_core::{
 #[cfg(feature = "wasm")]
 pub use fp_core::{DeployError, OutputFault, Runtime};
 pub use fp_derive::Record;
+pub use fp_flow as flow;
 pub use half;
 #[cfg(feature = "ndarray")]
 pub use ndarray;

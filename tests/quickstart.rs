@@ -5,6 +5,8 @@
 mod republish;
 #[path = "quickstart/two_streams.rs"]
 mod two_streams;
+#[path = "quickstart/windows.rs"]
+mod windows;
 
 use std::fs;
 use std::path::{Path, PathBuf};

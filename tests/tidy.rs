@@ -106,6 +106,7 @@ const BOUNDARIES: &[Boundary] = &[
         banned: &["std::net", "std::env", "std::process", "std::thread", "fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire", "tracing"],
         except: &[],
     },
+    Boundary { folder: "crates/fp-flow/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "crates/fp-cli/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "python/", banned: &["fp_core", "fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
     Boundary { folder: "src/", banned: &["fp_proto", "fp_transport", "fp_types", "fp_wire"], except: &[] },
@@ -120,7 +121,7 @@ const BOUNDARIES: &[Boundary] = &[
 /// Which of our packages depends on which others: the arrows in ARCHITECTURE.md.
 #[rustfmt::skip]
 const ARROWS: &[Arrows] = &[
-    Arrows { manifest: "Cargo.toml", allowed: &["fp-core", "flexpath-derive"] },
+    Arrows { manifest: "Cargo.toml", allowed: &["fp-core", "fp-flow", "flexpath-derive"] },
     Arrows { manifest: "crates/fp-types/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-derive/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-wire/Cargo.toml", allowed: &[] },
@@ -136,6 +137,7 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "crates/fp-analysis/Cargo.toml", allowed: &["fp-core", "fp-transform", "fp-types"] },
     Arrows { manifest: "crates/fp-pictures/Cargo.toml", allowed: &[] },
     Arrows { manifest: "crates/fp-cli/Cargo.toml", allowed: &["fp-analysis", "fp-conventions", "fp-core", "fp-pictures", "fp-spool"] },
+    Arrows { manifest: "crates/fp-flow/Cargo.toml", allowed: &["fp-core"] },
     Arrows { manifest: "crates/fp-sinks/Cargo.toml", allowed: &["flexpath-cli", "fp-conventions", "fp-core", "fp-types"] },
     Arrows { manifest: "python/Cargo.toml", allowed: &["flexpath", "flexpath-cli"] },
     Arrows { manifest: "demo/Cargo.toml", allowed: &["flexpath", "fp-pictures"] },
@@ -200,6 +202,7 @@ const SAFE_ROOTS: &[&str] = &[
     "crates/fp-conventions/src/lib.rs",
     "crates/fp-analysis/src/lib.rs",
     "crates/fp-pictures/src/lib.rs",
+    "crates/fp-flow/src/lib.rs",
     "crates/fp-cli/src/lib.rs",
     "crates/fp-cli/src/main.rs",
     "crates/fp-sinks/src/lib.rs",

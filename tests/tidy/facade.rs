@@ -15,6 +15,7 @@ const MODULES: &[&str] = &[
     "crates/fp-core/src/diagnosis/status.rs",
     "crates/fp-core/src/rendezvous/mod.rs",
     "crates/fp-core/src/rendezvous/place.rs",
+    "crates/fp-flow/src/lib.rs",
 ];
 /// The crates whose types a user may meet.
 const CRATES: &[&str] = &[
@@ -23,6 +24,7 @@ const CRATES: &[&str] = &[
     "crates/fp-transport/src/",
     "crates/fp-transform/src/",
     "crates/fp-core/src/",
+    "crates/fp-flow/src/",
 ];
 
 /// What our own crates hand each other in public functions, and no user gets or gives: the machine's own events, what

@@ -2,13 +2,12 @@
 
 use std::time::Duration;
 
-use fp_core::rendezvous::{Entry, Rendezvous};
+use fp_core::rendezvous::{Entry, Rendezvous, ask_each};
 use serde::Serialize;
 
 use crate::arguments::LsOptions;
 use crate::credentials::Credentials;
 use crate::describe::variables;
-use crate::entries;
 use crate::failure::Failure;
 use crate::output;
 use crate::record_file;
@@ -61,7 +60,7 @@ fn lines(
     types: Option<Duration>,
     credentials: &Credentials,
 ) -> Result<Vec<Line>, Failure> {
-    let told = entries::asked(rendezvous.list()?, |entry, alive| {
+    let told = ask_each(rendezvous.list()?, |entry, alive| {
         let timeout = types.filter(|_| alive);
         (alive, timeout.map(|timeout| variables(rendezvous, entry, timeout, credentials)))
     });

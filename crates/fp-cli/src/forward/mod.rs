@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use fp_core::connection::Connection;
-use fp_core::rendezvous::Rendezvous;
+use fp_core::rendezvous::{Entry, Rendezvous};
 use fp_core::{
     Compression, EndReason, Epoch, Interrupt as Asked, NextStep, OnLoss, QueuePolicy, StartAt, StepId,
     StepReader, Subscriber, SubscriberOptions, TlsOptions, Token, VariableSet,
@@ -23,7 +23,6 @@ use fp_core::{
 use crate::arguments::ForwardOptions;
 use crate::credentials::Credentials;
 use crate::crossing::{Mark, Note};
-use crate::entries;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use crate::publisher_size;
@@ -152,10 +151,8 @@ impl Forward<'_> {
     fn find(&self, done: Option<Epoch>) -> Result<Option<Epoch>, Failure> {
         let (began, mut is_told) = (Instant::now(), false);
         while !self.is_over() {
-            let entries = self.rendezvous.list()?.into_iter();
-            let fits = entries.filter(|entry| entry.name == self.options.stream && Some(entry.epoch) != done);
-            let alive = entries::asked(fits.collect(), |_, alive| alive).into_iter();
-            if let Some((entry, _)) = alive.into_iter().find(|(_, alive)| *alive == Some(true)) {
+            let fits = |entry: &Entry| entry.name == self.options.stream && Some(entry.epoch) != done;
+            if let Some(entry) = self.rendezvous.living(fits)?.into_iter().next() {
                 return Ok(Some(entry.epoch));
             }
             if !is_told && began.elapsed() > PROGRESS / 5 {

@@ -25,7 +25,6 @@ use fp_core::Epoch;
 use fp_core::rendezvous::Rendezvous;
 
 use crate::arguments::StageOptions;
-use crate::entries;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use beginning::Source;
@@ -119,8 +118,8 @@ impl Stager<'_> {
                 self.ended(&stream, running);
             }
         }
-        let entries = match self.rendezvous.list() {
-            Ok(entries) => entries.into_iter(),
+        let alive = match self.rendezvous.living(|entry| self.is_new(&entry.name, entry.epoch)) {
+            Ok(alive) => alive,
             Err(error) if self.running.is_empty() => return Err(error.into()),
             Err(error) => {
                 // What is staged goes on meanwhile.
@@ -132,9 +131,6 @@ impl Stager<'_> {
                 return Ok(());
             }
         };
-        let new: Vec<_> = entries.filter(|entry| self.is_new(&entry.name, entry.epoch)).collect();
-        let alive = entries::asked(new, |_, alive| alive).into_iter();
-        let alive: Vec<_> = alive.filter(|(_, alive)| *alive == Some(true)).map(|(entry, _)| entry).collect();
         for (stream, running) in &self.running {
             // It makes way, and a later look takes the new one.
             running.course.set_succeeded(alive.iter().any(|entry| entry.name == *stream));
@@ -155,10 +151,8 @@ impl Stager<'_> {
     /// Publishes what an earlier stager left, if the stream is not there to be taken.
     fn serve(&mut self, kept: Kept) {
         let (stream, epoch) = (kept.stream.clone(), kept.epoch);
-        let entries = self.rendezvous.entries().into_iter().filter(|entry| entry.name == stream).collect();
-        let alive = entries::asked(entries, |_, alive| alive).into_iter();
-        let alive: Vec<Epoch> =
-            alive.filter(|(_, alive)| *alive == Some(true)).map(|(entry, _)| entry.epoch).collect();
+        let alive = self.rendezvous.living(|entry| entry.name == stream).unwrap_or_default();
+        let alive: Vec<Epoch> = alive.iter().map(|entry| entry.epoch).collect();
         match alive.first() {
             None => self.start(&stream, Source::Disk(kept)),
             Some(_) if alive.contains(&epoch) => {}

@@ -306,6 +306,20 @@ impl SubscriberOptions {
         with_transforms(transforms: &Transforms) => transforms = Some(transforms.clone());
     }
 
+    /// The most steps that a program can hold at one time: the smaller of `limit_steps` and of the steps that are taken
+    /// ahead. No other one is given until it lets go of one.
+    pub fn held_steps(&self) -> u32 {
+        self.credit().min(self.limit_steps)
+    }
+
+    /// Steps taken ahead. Nothing is gained by fewer than may live, but where a step that waits may still go to another
+    /// member, or make room for a newer one.
+    pub(crate) fn credit(&self) -> u32 {
+        let few =
+            self.share.is_some() || matches!(self.policy, QueuePolicy::DropOldest | QueuePolicy::LatestOnly);
+        self.credit_steps.unwrap_or(if few { 2 } else { self.limit_steps })
+    }
+
     /// What makes the variable of that name.
     fn request_of(&self, variable: &str) -> Option<&SubscriptionRequest> {
         self.requests.iter().find(|request| request.variable() == Some(variable))

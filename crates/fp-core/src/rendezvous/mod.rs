@@ -13,6 +13,7 @@ pub(crate) mod registrar;
 
 pub use crate::error::rendezvous::{DIRECTORY_VARIABLE, RendezvousError};
 pub use entry::Entry;
+pub use probe::ask_each;
 
 use crate::rendezvous::address::MeetingAddress;
 use crate::rendezvous::conversation::Meeting;
@@ -114,6 +115,15 @@ impl Rendezvous {
         let Reply::Listed { entries, .. } = reply else { return Ok(Vec::new()) };
         // A contact of another version is passed over, as a file would be.
         Ok(entries.into_iter().filter_map(believable).collect())
+    }
+
+    /// The entries that are wanted and behind which somebody answers. Only those that are wanted are asked.
+    ///
+    /// # Errors
+    /// As [`Rendezvous::list`].
+    pub fn living(&self, wanted: impl Fn(&Entry) -> bool) -> Result<Vec<Entry>, RendezvousError> {
+        let asked = ask_each(self.list()?.into_iter().filter(wanted).collect(), |_, alive| alive);
+        Ok(asked.into_iter().filter(|(_, alive)| *alive == Some(true)).map(|(entry, _)| entry).collect())
     }
 
     fn files(&self) -> Result<Vec<Entry>, RendezvousError> {

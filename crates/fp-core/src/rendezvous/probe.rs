@@ -2,11 +2,28 @@
 //! count as the subscriber that one of them waits for.
 
 use crate::rendezvous::Entry;
+use crate::value::each::each_of;
 use fp_transport::Contact;
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::time::Duration;
+
+/// How long an entry may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Entries that are asked at one time.
+const LIMIT_AT_ONCE: usize = 64;
+
+/// Each of these entries with what `ask` finds out about it, which is told whether somebody answers there; `None` where it
+/// panicked. Many are asked at one time, so that a silent one holds nobody up. Each of its addresses has two seconds.
+pub fn ask_each<T: Send>(
+    entries: Vec<Entry>,
+    ask: impl Fn(&Entry, bool) -> T + Sync,
+) -> Vec<(Entry, Option<T>)> {
+    let told = each_of(&entries, LIMIT_AT_ONCE, |entry| ask(entry, entry.answers(PATIENCE)));
+    entries.into_iter().zip(told.into_iter().map(Result::ok)).collect()
+}
 
 impl Entry {
     /// Whether somebody answers there; each of its addresses has that much time. Whoever answers notices no more than a
@@ -30,10 +47,9 @@ fn answers(contact: &Contact, patience: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_types::Epoch;
     use std::net::TcpListener;
     use std::os::unix::net::UnixListener;
-
-    const PATIENCE: Duration = Duration::from_secs(5);
 
     #[test]
     fn a_listener_answers_and_a_closed_one_does_not() {
@@ -52,5 +68,25 @@ mod tests {
         assert!(!answers(&contact, PATIENCE));
         let _listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
         assert!(answers(&contact, PATIENCE));
+    }
+
+    #[test]
+    fn each_is_asked_and_keeps_its_place() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let alive = Contact::from_address(listener.local_addr().unwrap());
+        let contacts = [Contact::from_address(closed), alive];
+        let entry = |at: usize| Entry {
+            name: at.to_string(),
+            epoch: Epoch(at as u128),
+            contact: contacts[at % 2].clone(),
+        };
+        let told = ask_each((0..150).map(entry).collect(), |entry, alive| {
+            assert!(entry.name != "77", "one of them panics");
+            alive
+        });
+        let told: Vec<_> = told.into_iter().map(|(entry, alive)| (entry.name, alive)).collect();
+        let wanted = |at: usize| (at.to_string(), (at != 77).then_some(at % 2 == 1));
+        assert_eq!(told, (0..150).map(wanted).collect::<Vec<_>>());
     }
 }

@@ -175,19 +175,10 @@ fn config(
     config.publisher_contact =
         options.publisher_contact.as_ref().map(|contact| ContactText(contact.to_string()));
     config.spec = spec(options);
-    config.credit_steps = credit(options);
+    config.credit_steps = options.credit();
     config.on_loss = options.on_loss;
     config.gives_back_held = options.explicit_done;
     config
-}
-
-/// Steps taken ahead. Nothing is gained by fewer than may live, but where a step that waits may still go to another
-/// member, or make room for a newer one.
-fn credit(options: &SubscriberOptions) -> u32 {
-    let few = options.share.is_some()
-        || matches!(options.policy, QueuePolicy::DropOldest | QueuePolicy::LatestOnly);
-    let default = if few { 2 } else { options.limit_steps };
-    options.credit_steps.unwrap_or(default)
 }
 
 /// Steps are said to be done only where they could be given again.
@@ -205,7 +196,7 @@ impl SubscriberSession {
         let name = options.name.clone().unwrap_or_else(default_name);
         let named = validate_name(&name).map_err(OpenError::from);
         let every = if let QueuePolicy::EveryKth { every, .. } = options.policy { every } else { 1 };
-        let (limit_steps, credit_steps) = (options.limit_steps.into(), credit(&options).into());
+        let (limit_steps, credit_steps) = (options.limit_steps.into(), options.credit().into());
         let bounds =
             [("limit_steps", limit_steps), ("credit_steps", credit_steps), ("EveryKth::every", every)];
         let prepared = named

@@ -264,6 +264,11 @@ impl StepReader {
         })
     }
 
+    /// The element type of a global scalar; `None` if the step has none of that name. Nothing is asked.
+    pub fn scalar_dtype(&self, variable: &str) -> Option<Dtype> {
+        self.held.value(variable).ok().map(|value| value.dtype)
+    }
+
     /// The global scalars of the step, by name, as bytes.
     pub fn scalars(&self) -> impl Iterator<Item = (&str, &[u8])> {
         self.held.assignment.values.iter().map(|value| (value.name.as_str(), value.bytes.as_slice()))

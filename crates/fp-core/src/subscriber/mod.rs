@@ -221,6 +221,11 @@ impl Subscriber {
         &self.shared.stream
     }
 
+    /// How it attached.
+    pub fn options(&self) -> &SubscriberOptions {
+        &self.shared.options
+    }
+
     /// The epoch of the publisher that it is attached to.
     pub fn epoch(&self) -> Option<Epoch> {
         self.shared.endpoint.inspect(|state| state.machine.epoch())

@@ -18,7 +18,7 @@ impl Interrupt {
     }
 
     /// Whether the call is to end. No lock is held meanwhile.
-    pub(crate) fn is_asked(&self) -> bool {
+    pub fn is_asked(&self) -> bool {
         (self.0)()
     }
 }
