@@ -48,14 +48,13 @@ impl Called {
     fn serve_steps(&self) -> Outcome {
         while self.is_ready()? {
             let mut step = null_mut();
-            match next(&self.subscriber, Duration::ZERO, &mut step)? {
-                Status::Ok => {
-                    (self.run)(self.context.context(), step);
-                    // The function may have released it.
-                    drop(take(step));
-                }
-                Status::NotYet => {}
-                over => return Ok(over),
+            let came = next(&self.subscriber, Duration::ZERO, &mut step)?;
+            if came == Status::Ok {
+                (self.run)(self.context.context(), step);
+                // The function may have released it.
+                drop(take(step));
+            } else if came != Status::NotYet {
+                return Ok(came);
             }
         }
         Ok(Status::Ok)

@@ -285,7 +285,7 @@ fn a_pause_is_no_wait_for_other_ranks() {
             Duration::from_nanos(counted.begin_paused_ns)
         };
         let ranks: Vec<_> = (0..size).map(|rank| scope.spawn(move || publish(rank))).collect();
-        let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+        let mut subscriber = Subscriber::open(STREAM, asker(place, TransportKind::Shm)).expect("attached");
         subscriber.request("pause", paused.as_secs_f64(), PATIENCE).expect("paused");
         subscriber.request("stop", true, PATIENCE).expect("it goes on by itself");
         subscriber.close().expect("closed");
