@@ -5,12 +5,15 @@ use crate::effect::PeerId;
 use crate::few;
 use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
-use crate::publisher::judging::Judging;
 use fp_types::{
     Judgement, Rank, StandingCondition, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
+
+mod judging;
+
+pub(crate) use judging::Judging;
 
 /// What a subscriber cohort asked for.
 #[derive(Clone, Debug)]

@@ -9,7 +9,6 @@ mod decision;
 mod denied;
 mod dispatch;
 mod drain;
-mod judging;
 mod lead;
 mod ledger;
 mod log;

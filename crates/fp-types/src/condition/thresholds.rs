@@ -210,12 +210,8 @@ mod tests {
 
     fn compare(measure: &str, comparison: Comparison, threshold: f64) -> Condition {
         let text = format!("{measure} {} 0", comparison.sign());
-        match text.parse().expect("a condition") {
-            Condition::Compare { quantity, comparison, .. } => {
-                Condition::Compare { quantity, comparison, threshold: Real(threshold) }
-            }
-            other => panic!("{other}"),
-        }
+        let Ok(Condition::Compare { quantity, comparison, .. }) = text.parse() else { panic!("{text}") };
+        Condition::Compare { quantity, comparison, threshold: Real(threshold) }
     }
 
     proptest! {

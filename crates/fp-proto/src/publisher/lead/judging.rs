@@ -1,6 +1,6 @@
 //! Which subscriptions the lead has to judge one by one when it decides a step, and which together.
 
-use super::lead::Served;
+use super::Served;
 use fp_types::{StandingCondition, StepId, SubscriptionId, Thresholds};
 use std::collections::{BTreeMap, BTreeSet};
 
