@@ -198,8 +198,8 @@ fn looked_at(
     kept: &Kept,
     judged: Option<(&StepTable, &Numbers)>,
 ) -> Vec<SubscriptionId> {
-    let all_of_them =
-        mutated!(machine.wire, ConditionIgnored) || mutated!(machine.wire, IndifferentIsSkipped);
+    let ignored = mutated!(machine.wire, ConditionIgnored);
+    let counted = mutated!(machine.wire, IndifferentIsSkipped);
     let forgets = mutated!(machine.wire, LastWatchForgotten);
     let Some(lead) = &machine.lead else { return Vec::new() };
     let mut looked_at: Vec<SubscriptionId> = lead.judging.one_by_one().collect();
@@ -208,7 +208,7 @@ fn looked_at(
         return looked_at;
     }
     let alone = looked_at.len();
-    match judged.filter(|_| !all_of_them) {
+    match judged.filter(|_| !ignored && !counted) {
         None => looked_at.extend(together.keys()),
         Some((_, numbers)) => {
             looked_at.extend(together.wanted(|measure| numbers.get(measure)));
