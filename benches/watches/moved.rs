@@ -1,5 +1,5 @@
-//! A watch beside moving everything: how long it takes until a step is known to be one that is wanted, and until it is
-//! where it is wanted. Figures 5, 6, 8 and 9 of the paper on messaging for DataSpaces, in the small.
+//! A watch beside moving everything: until a step is known to be one that is wanted, and until it is where it is wanted.
+//! Figures 5, 6, 8 and 9 of the paper on messaging for DataSpaces, in the small.
 
 use crate::decision::BUDGET;
 use crate::machine::now_ns;

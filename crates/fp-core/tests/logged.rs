@@ -5,7 +5,6 @@
 mod support;
 
 use fp_core::{ParameterKind, Publisher, QueuePolicy, Selection, Subscriber};
-use serde_json::Value;
 use std::process::{Command, Output};
 use support::{Place, publish, take};
 
@@ -82,17 +81,21 @@ fn a_request_is_a_line_of_json() {
     command.args(["--exact", "child_entry", "--nocapture"]).env(CHILD, "1").env(ASKS, "1");
     let output = command.env("FLEXPATH_LOG", "fp_core=info").env("FLEXPATH_LOG_FORMAT", "json").output();
     let log = errors(&output.expect("it runs"));
-    let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).expect(line));
-    let asked: Vec<Value> = lines.filter(|line| line["parameter"] == "level").collect();
+    let asked: Vec<&str> = log.lines().filter(|line| line.contains("level\",\"value")).collect();
     let [line] = &asked[..] else { panic!("{log}") };
-    let told =
-        ["message", "stream", "value", "by", "level"].map(|key| line[key].as_str().unwrap_or_default());
-    let said = "a subscriber asked the simulation";
-    assert_eq!(told, [said, support::STREAM, "true", "an \"asker\"", "INFO"]);
-    assert!(
-        line["outcome"].as_str().is_some_and(|outcome| outcome.starts_with("applied at step ")),
-        "{line}"
-    );
+    let said = [
+        ("message", "a subscriber asked the simulation"),
+        ("stream", support::STREAM),
+        ("parameter", "level"),
+        ("value", "true"),
+        ("by", r#"an \"asker\""#),
+        ("outcome", "applied at step "),
+        ("level", "INFO"),
+    ];
+    for (key, text) in said {
+        assert!(line.contains(&format!(r#""{key}":"{text}"#)), "{key}: {line}");
+    }
+    assert!(line.starts_with('{') && line.ends_with('}'), "{line}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ pub(crate) mod misfit;
 pub(crate) mod misuse;
 mod open_failure;
 mod place;
+mod put;
 mod read;
 pub(crate) mod record;
 pub(crate) mod record_block;
@@ -21,6 +22,7 @@ pub(crate) mod sync;
 pub(crate) mod transform;
 
 pub use close::CloseError;
+pub use put::PutError;
 
 use crate::error::access::AccessError;
 use crate::error::cohort::CohortError;
@@ -37,7 +39,7 @@ use fp_proto::access::Denial;
 use fp_proto::event::OpenFailure;
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
-use fp_transport::{Contact, ListenError, MemoryError, Reason, Refusal};
+use fp_transport::{Contact, ListenError, Reason, Refusal};
 use fp_types::record::Incompatible;
 use fp_types::{NameError, PlanError, Rank, StepId};
 use std::time::Duration;
@@ -284,56 +286,6 @@ pub enum BeginError {
         stream: String,
         /// What happened.
         what: String,
-    },
-}
-
-/// Why a put, or the end of a step, failed. The step goes on unless it says otherwise.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PutError {
-    /// The caller's mistake.
-    #[error("{}", within(stream, source))]
-    Misuse {
-        /// The stream.
-        stream: String,
-        /// Which.
-        r#source: Misuse,
-    },
-    /// There is no memory for the block.
-    #[error("stream {stream:?}, step {step}, variable {variable:?}: {source}")]
-    Memory {
-        /// The stream.
-        stream: String,
-        /// The step.
-        step: StepId,
-        /// The variable.
-        variable: String,
-        /// Why.
-        r#source: MemoryError,
-    },
-    /// A stored block had to be in memory, and could not be read.
-    #[error(
-        "stream {stream:?}, step {step}, variable {variable:?}: its stored bytes cannot be read: {source}"
-    )]
-    Unreadable {
-        /// The stream.
-        stream: String,
-        /// The step.
-        step: StepId,
-        /// The variable.
-        variable: String,
-        /// Why.
-        r#source: std::io::Error,
-    },
-    /// A rank of the own cohort is lost.
-    #[error("stream {stream:?}: rank {rank} of the own cohort is lost: {reason}")]
-    Lost {
-        /// The stream.
-        stream: String,
-        /// The rank.
-        rank: Rank,
-        /// How that was noticed.
-        reason: LossReason,
     },
 }
 

@@ -28,39 +28,37 @@ pub fn watch(mut world: World, repeats: usize) -> WatchCost {
     world.open_subscribers();
     world.content.advance(Case::NewLayout);
     for fires in [true, false, true, false] {
-        world.watched_step(fires);
+        watched_step(&mut world, fires);
     }
     let mut middle = |fires: bool| {
-        let mut all: Vec<f64> = (0..repeats.max(1)).map(|_| world.watched_step(fires)).collect();
+        let mut all: Vec<f64> = (0..repeats.max(1)).map(|_| watched_step(&mut world, fires)).collect();
         all.sort_by(f64::total_cmp);
         all[all.len() / 2]
     };
     let (told_us, freed_us) = (middle(true), middle(false));
     let (report_bytes, messages) = (world.books.longest_bytes("ReadyMeasured"), world.books.messages());
     world.charges_cpu = false;
-    let links_only_us = world.watched_step(true);
+    let links_only_us = watched_step(&mut world, true);
     WatchCost { told_us, links_only_us, freed_us, report_bytes, messages }
 }
 
-impl World {
-    /// One step of all ranks at once, from its `end_step` on: until all subscriber ranks have it, or until all publisher
-    /// ranks have it back.
-    fn watched_step(&mut self, fires: bool) -> f64 {
-        self.case = Case::Unchanged;
-        self.content.fires = fires;
-        self.begin_stage();
-        self.publisher_slots().for_each(|slot| self.command(slot, Input::Begin));
-        self.settle();
-        self.begin_stage();
-        for slot in self.publisher_slots() {
-            let step = self.ranks[slot.0].open_step.expect("the step is begun");
-            self.command(slot, Input::End(step, Contribution::default(), Vec::new()));
-        }
-        self.settle();
-        let (taken, freed) = (self.books.count(Mark::Taken), self.books.count(Mark::Freed));
-        let told = if fires { u64::from(self.subscribers) } else { 0 };
-        assert_eq!(taken, told, "those are told whom the step is for");
-        assert_eq!(freed, u64::from(self.publishers), "every publisher rank reclaims it");
-        self.books.reached_us(if fires { Mark::Taken } else { Mark::Freed })
+/// One step of all ranks at once, from its `end_step` on: until all subscriber ranks have it, or until all publisher ranks
+/// have it back.
+fn watched_step(world: &mut World, fires: bool) -> f64 {
+    world.case = Case::Unchanged;
+    world.content.fires = fires;
+    world.begin_stage();
+    world.publisher_slots().for_each(|slot| world.command(slot, Input::Begin));
+    world.settle();
+    world.begin_stage();
+    for slot in world.publisher_slots() {
+        let step = world.ranks[slot.0].open_step.expect("the step is begun");
+        world.command(slot, Input::End(step, Contribution::default(), Vec::new()));
     }
+    world.settle();
+    let (taken, freed) = (world.books.count(Mark::Taken), world.books.count(Mark::Freed));
+    let told = if fires { u64::from(world.subscribers) } else { 0 };
+    assert_eq!(taken, told, "those are told whom the step is for");
+    assert_eq!(freed, u64::from(world.publishers), "every publisher rank reclaims it");
+    world.books.reached_us(if fires { Mark::Taken } else { Mark::Freed })
 }
