@@ -1536,7 +1536,8 @@ flexpath_status flexpath_options_add_transformed(struct flexpath_options *option
 
 /*
  Names a WebAssembly module of `len` bytes, which are copied, for derivations that are added after it and run it, as
- `vx | module(name)` (docs/transforms.md), and for a `Condition` that is set after it, as `max(module(name, vx)) > 9`. It goes to the publisher with the subscription. It is run there if the
+ `vx | module(name)` (docs/transforms.md). A `Condition` that is set after it may call it too: `max(module(name, vx)) > 9`.
+ It goes to the publisher with the subscription. It is run there if the
  publisher was built with the feature `wasm` and allows it by its option `DeployPolicy`. Otherwise what is derived by
  it fails as it is read, with `FLEXPATH_STATUS_NOT_DERIVED` and the reason. With `FLEXPATH_PLACEMENT_SUBSCRIBER` this
  library runs it, if it was built with that feature. Any thread.
