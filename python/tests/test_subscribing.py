@@ -352,7 +352,7 @@ class TestConditions:
             for number in range(40):
                 with publisher.step() as step:
                     step["T"] = np.full(4, float(number % 8))
-            with flexpath.subscribe(stream, when="max(T) > 6", start_at="OldestReserved") as late:
+            with flexpath.subscribe(stream, when="max(T) > 6", start_at="oldest") as late:
                 for number in (23, 31, 39):
                     with late.next_step(30.0) as step:
                         found = (step.number, step.skipped, step.judgement.measured[0].number)
