@@ -197,12 +197,12 @@ fn looked_at(
     machine: &mut PublisherMachine,
     kept: &Kept,
     judged: Option<(&StepTable, &Numbers)>,
-) -> Vec<SubscriptionId> {
+) -> Few<SubscriptionId> {
     let ignored = mutated!(machine.wire, ConditionIgnored);
     let counted = mutated!(machine.wire, IndifferentIsSkipped);
     let forgets = mutated!(machine.wire, LastWatchForgotten);
-    let Some(lead) = &machine.lead else { return Vec::new() };
-    let mut looked_at: Vec<SubscriptionId> = lead.judging.one_by_one().collect();
+    let Some(lead) = &machine.lead else { return Few::new() };
+    let mut looked_at: Few<SubscriptionId> = lead.judging.one_by_one().collect();
     let together = lead.judging.together();
     if together.is_empty() {
         return looked_at;
