@@ -114,7 +114,6 @@ quick: lint
 
 # The whole workspace with deployed code: so dependencies have the features that they have without it, and of them only
 # wasmtime is built; of our own what the named tests need.
-WASM := --profile $(CARGO_PROFILE) --workspace --features flexpath/wasm,flexpath-ffi/wasm
 
 # Before a command that runs tests: what must be there. Always MPI and clang, which are installed; or all.
 REQUIRED := $(if $(FLEXPATH_REQUIRE_ALL),scripts/required.sh run,env FLEXPATH_REQUIRE_MPI=1 FLEXPATH_REQUIRE_CLANG=1)
@@ -122,14 +121,12 @@ REQUIRED := $(if $(FLEXPATH_REQUIRE_ALL),scripts/required.sh run,env FLEXPATH_RE
 test: lint
 	$(call step,MPI: Open MPI and its compilers,scripts/install-mpi.sh openmpi)
 	$(call step,valgrind: it counts instructions,scripts/required.sh part valgrind scripts/install-valgrind.sh)
-	$(call step,wasm32: guests in Rust,scripts/required.sh part wasm32 scripts/install-wasm32.sh)
 ifneq ($(FLEXPATH_REQUIRE_ALL),)
 	$(call step,LAMMPS as a library,scripts/required.sh part lammps scripts/install-demo.sh)
 	$(call step,C headers of verbs,scripts/required.sh part verbs-headers scripts/install-verbs-headers.sh)
 	$(call step,an RDMA device,scripts/required.sh part verbs sh -c "ls /sys/class/infiniband/* >/dev/null 2>&1 || exit 77")
 endif
 	$(call step,tests,$(REQUIRED) cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast)
-	$(call step,deployed code: tests with the feature wasm,$(REQUIRED) cargo test $(WASM) --test deployed && $(REQUIRED) cargo test $(WASM) --test processes deployed && cargo test $(WASM) --doc guide)
 	$(call step,documentation,RUSTDOCFLAGS="-D warnings" cargo doc --profile $(CARGO_PROFILE) --workspace --no-deps)
 
 # Each shard says what it needs, and none keeps the others from running: see scripts/shards.sh.

@@ -33,7 +33,7 @@ rsmpi-openmpi        240 openmpi libclang
 rsmpi-mpich          240 mpich libclang
 science              120 lammps openmpi
 lammps-plugin        150 python3-venv pypi
-wasm-lints           150 nothing
+wasm                 480 rust-wasm32
 files                120 libhdf5-dev
 sinks                500 libhdf5-dev python3-venv pypi
 quickstart           100 nothing
@@ -138,7 +138,13 @@ shard_science() {
     FLEXPATH_DEMO_TEST_FULL=1 tests "${science[@]}"
 }
 shard_lammps-plugin() { scripts/check-lammps.sh; }
-shard_wasm-lints() { lints "${wasm[@]}"; }
+shard_wasm() {
+    install wasm32
+    tests "${wasm[@]}" --test deployed
+    tests "${wasm[@]}" --test processes deployed
+    tests "${wasm[@]}" --doc guide
+    lints "${wasm[@]}"
+}
 shard_files() {
     install hdf5
     cargo clippy "${profile[@]}" "${files[@]}" --all-targets -- -D warnings

@@ -1,7 +1,7 @@
 //! Deployed code in streams: whose modules a publisher runs, that these give what they should, and that the others harm
 //! nobody else.
 //!
-//! A binary of its own: `make test` builds it again with the feature `wasm`, and nothing else of this crate's tests.
+//! A binary of its own: the shard `wasm` builds it again with that feature, and nothing else of this crate's tests.
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! Deployed code of C programs: whose modules a publisher in C runs, what they may use, and the example that hands one over.
 //!
-//! A binary of its own: it needs the feature `wasm`, and `make test` builds nothing else of this crate's tests with that.
+//! A binary of its own: it needs the feature `wasm`, and the shard of that name builds nothing else of this crate's tests.
 
 mod support;
 
