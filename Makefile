@@ -112,9 +112,6 @@ QUICK_WITHOUT := all_ranks_are_told both_sides_in_one_run makes_a_cohort_of rank
 quick: lint
 	$(call step,tests,cargo test --profile $(CARGO_PROFILE) --workspace --no-fail-fast -- $(addprefix --skip ,$(QUICK_WITHOUT)))
 
-# The whole workspace with deployed code: so dependencies have the features that they have without it, and of them only
-# wasmtime is built; of our own what the named tests need.
-
 # Before a command that runs tests: what must be there. Always MPI and clang, which are installed; or all.
 REQUIRED := $(if $(FLEXPATH_REQUIRE_ALL),scripts/required.sh run,env FLEXPATH_REQUIRE_MPI=1 FLEXPATH_REQUIRE_CLANG=1)
 
