@@ -301,8 +301,13 @@ fn end(machine: &mut PublisherMachine) {
     let own = machine.config.cohort.rank;
     let answers = machine.steering.answers.iter();
     let open: Vec<_> = answers.filter(|(_, answers)| !answers.own).map(|(change, _)| *change).collect();
+    let why = if matches!(machine.phase, Phase::Lost { .. }) {
+        "this rank has lost another of its cohort"
+    } else {
+        "this rank has closed"
+    };
     for change in open {
-        let reason = "this rank has closed, and never comes to that step".to_owned();
+        let reason = format!("{why}, and never comes to that step");
         answer(machine, change, Some((own, reason)));
     }
 }

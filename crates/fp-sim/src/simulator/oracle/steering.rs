@@ -9,6 +9,7 @@ use fp_proto::commands::BegunStep;
 use fp_proto::steering::{SteeringOutcome, SteeringRefusal};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId};
+use std::time::Duration;
 
 impl Oracle {
     /// A rank began a step, and saw what is asked of it there: what every other rank sees at that step.
@@ -60,14 +61,17 @@ impl Oracle {
     /// What is known from now on of pauses, and that they were kept by then.
     fn note_pause(&mut self, publisher: CohortId, since: Moment, asked: Asked, outcome: &SteeringOutcome) {
         let now = self.now;
+        // One that was asked for in another began with that, so nobody knows for how long it holds.
+        let is_pause = |asked: &Asked| matches!(asked, Asked::Pause(_));
+        let mut unanswered = self.subscribers.values().flat_map(|reader| reader.steers.values());
+        let is_under_way = unanswered.any(|(_, other, asked)| is_pause(asked) && *other < since);
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
+        let is_near = |other: &Moment| *other < since && since.since(*other) < LONGEST * 2;
+        let is_in_another = is_under_way || truth.pauses_asked.iter().any(is_near);
         match (asked, outcome) {
-            // One that was asked for in another began with that, so nobody knows for how long it holds.
-            (Asked::Pause(_), SteeringOutcome::Applied { .. })
-                if truth
-                    .pauses_asked
-                    .iter()
-                    .any(|other| *other < since && since.since(*other) < LONGEST * 2) => {}
+            (Asked::Pause(_), SteeringOutcome::Applied { step }) if is_in_another => {
+                truth.pauses.push(PauseTruth { step: *step, asked: since, at_most: Duration::ZERO });
+            }
             (Asked::Pause(at_most), SteeringOutcome::Applied { step }) => {
                 truth.pauses.push(PauseTruth { step: *step, asked: since, at_most });
                 let ranks = 0..truth.plan.size;
@@ -87,9 +91,14 @@ impl Oracle {
         let Some(begun) = truth.ranks[rank.0 as usize].steps.get(step.0 as usize).map(|own| own.begun) else {
             return;
         };
+        // Those before one step begin with the first of them.
+        let since = |pause: &PauseTruth| {
+            let alike = truth.pauses.iter().filter(|other| other.step == pause.step);
+            alike.map(|other| other.asked).min().unwrap_or(pause.asked)
+        };
         let broken = truth.pauses.iter().copied().find(|pause| {
             pause.step <= step
-                && begun < pause.asked.after(pause.at_most)
+                && begun < since(pause).after(pause.at_most)
                 && !is_resumed(truth, *pause, begun)
         });
         self.demand(broken.is_none(), Rule::PausesHold, || {
@@ -111,7 +120,7 @@ impl Oracle {
         let has_come = |step: StepId| truth.ranks.iter().all(|rank| rank.steps.len() as u64 >= step.0);
         let has_closed_before = |step: StepId, rank: Rank| {
             let own = &truth.ranks[rank.0 as usize];
-            own.close_called.is_some() && own.steps.len() as u64 <= step.0
+            (own.close_called.is_some() || own.told_lost) && own.steps.len() as u64 <= step.0
         };
         match (outcome, asked) {
             (SteeringOutcome::Refused(SteeringRefusal::Value { .. }), Asked::Wrong)

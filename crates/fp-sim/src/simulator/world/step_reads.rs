@@ -16,6 +16,7 @@ use fp_proto::table;
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 impl World {
     /// A rank begins to read a step that it has just taken.
@@ -67,7 +68,10 @@ impl World {
     /// When a question that is asked now must have been answered, whatever happens meanwhile.
     pub(crate) fn answered_by(&self) -> Moment {
         let stall = self.scenario.longest_stall();
-        self.now.after(self.scenario.timing.silence * 3 + self.oracle.slack + stall)
+        // In a chain each owner is asked for by those before it, one after the other.
+        let hops = u64::from(self.scenario.publishers[0].size).pow(2) * 2;
+        let walk = Duration::from_micros(hops * self.scenario.delays.high_us);
+        self.now.after(self.scenario.timing.silence * 3 + self.oracle.slack + stall + walk)
     }
 
     /// The publisher of a step that a rank holds.
