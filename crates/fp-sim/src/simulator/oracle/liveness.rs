@@ -218,8 +218,14 @@ impl Oracle {
         else {
             return false;
         };
-        let releases =
-            wanted.assignments.iter().filter_map(|&(step, member)| self.is_released(truth, member, step));
+        // What a member gave back, and another one got, was not released.
+        let is_last =
+            |at: usize, step: StepId| wanted.assignments[at + 1..].iter().all(|(other, _)| *other != step);
+        let given = wanted.assignments.iter().enumerate();
+        let given = given.filter(|(at, (step, member))| {
+            is_last(*at, *step) && !truth.members[member].given_back.contains(step)
+        });
+        let releases = given.filter_map(|(_, &(step, member))| self.is_released(truth, member, step));
         let known = releases.filter(|released| *released < self.long_ago());
         let released = known.max().unwrap_or(Moment::ZERO);
         let (last, sum) = truth.ranks[rank.0 as usize].waited(released, self.long_ago(), self.now);
