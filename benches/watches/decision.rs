@@ -38,16 +38,16 @@ fn fires(step: u64) -> bool {
 }
 
 /// A rank's elements, of which one may be less than the others.
-pub(crate) fn block(rank: u64, is_low: bool) -> Vec<f64> {
-    let mut numbers: Vec<f64> = (0..LEN).map(|at| 1.0 + ((at * 7919 + rank) % 1021) as f64).collect();
+pub(crate) fn block((rank, len): (u64, u64), is_low: bool) -> Vec<f64> {
+    let mut numbers: Vec<f64> = (0..len).map(|at| 1.0 + ((at * 7919 + rank) % 1021) as f64).collect();
     if is_low {
-        numbers[(rank * 104_729 % LEN) as usize] = 0.25;
+        numbers[(rank * 104_729 % len) as usize] = 0.25;
     }
     numbers
 }
 
 /// Elements that a step has while their owner keeps them: nobody copies them.
-struct Kept(Arc<Vec<f64>>);
+pub(crate) struct Kept(pub(crate) Arc<Vec<f64>>);
 
 impl AsRef<[f64]> for Kept {
     fn as_ref(&self) -> &[f64] {
@@ -181,7 +181,7 @@ pub(crate) fn publisher(words: &Words) {
     let bell = |number: usize| Bell::of(shared.words(), number);
     let (rank, is_watched) = (words.number::<u64>("rank"), words.number::<u8>("watches") == 1);
     println!("pid={}", std::process::id());
-    let [high, low] = [false, true].map(|is_low| Arc::new(block(rank, is_low)));
+    let [high, low] = [false, true].map(|is_low| Arc::new(block((rank, LEN), is_low)));
     let options = ours::publisher_options(words).with_min_subscribers(1).with_derive_budget(BUDGET);
     let mut publisher = Publisher::open(ours::STREAM, options).expect("the stream opens");
     let variable = Variable::global::<f64>("x", &[RANKS * LEN]).expect("a variable");

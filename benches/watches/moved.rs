@@ -1,7 +1,7 @@
 //! A watch beside moving everything: until a step is known to be one that is wanted, and until it is where it is wanted.
 //! Figures 5, 6, 8 and 9 of the paper on messaging for DataSpaces, in the small.
 
-use crate::decision::BUDGET;
+use crate::decision::{BUDGET, Kept, block};
 use crate::machine::now_ns;
 use crate::ours;
 use crate::pass::least_of;
@@ -129,24 +129,13 @@ pub(crate) fn measure() {
     noted(&format!("{} MiB of 4 ranks, watched, last end to event", OWNERS * LARGEST), told.told, "ms");
 }
 
-/// Elements that stay with their owner.
-struct Kept(Arc<Vec<f64>>);
-
-impl AsRef<[f64]> for Kept {
-    fn as_ref(&self) -> &[f64] {
-        &self.0
-    }
-}
-
 /// Role: a rank. All end a step together, and begin the next when all subscriber ranks have seen it.
 pub(crate) fn publisher(words: &Words) {
     let shared = Shared::open(words.text("memory"));
     let bell = |number: usize| Bell::of(shared.words(), number);
     let (rank, len): (u64, u64) = (words.number("rank"), words.number("len"));
     let (owners, readers): (u32, u32) = (words.number("owners"), words.number("readers"));
-    let mut numbers: Vec<f64> = (0..len).map(|at| 1.0 + ((at * 7919 + rank) % 1021) as f64).collect();
-    numbers[(rank * 104_729 % len) as usize] = 0.25;
-    let numbers = Arc::new(numbers);
+    let numbers = Arc::new(block((rank, len), true));
     let options = ours::publisher_options(words).with_min_subscribers(1).with_derive_budget(BUDGET);
     let mut publisher = Publisher::open(ours::STREAM, options.with_limit_bytes(u64::MAX)).expect("it opens");
     let variable = Variable::global::<f64>("x", &[u64::from(owners) * len]).expect("a variable");

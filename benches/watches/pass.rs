@@ -17,7 +17,7 @@ pub(crate) struct Pass {
 }
 
 pub(crate) fn measure() -> Pass {
-    let blocks: Vec<Vec<f64>> = (0..RANKS).map(|rank| block(rank, false)).collect();
+    let blocks: Vec<Vec<f64>> = (0..RANKS).map(|rank| block((rank, LEN), false)).collect();
     let array = |numbers: &Vec<f64>| {
         let region = Region::new([0], [LEN]).expect("a region");
         let bytes = flexpath::bytemuck::cast_slice(numbers).to_vec();

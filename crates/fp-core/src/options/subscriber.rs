@@ -133,13 +133,20 @@ impl SubscriberOptions {
         Ok(self)
     }
 
+    /// The hash of a module that is handed over under that name.
+    fn module_hash(&self, name: &str) -> Option<ModuleHash> {
+        self.modules.iter().find(|module| module.name == name).map(|module| module.hash)
+    }
+
+    fn hands_over(&self, hash: Option<ModuleHash>) -> bool {
+        self.modules.iter().any(|module| Some(module.hash) == hash)
+    }
+
     /// The derivation with the hashes of the modules that it names.
     pub(crate) fn resolve_modules(&self, derivation: Derivation) -> Result<Derivation, DerivationError> {
-        let named = |name: &str| self.modules.iter().find(|module| module.name == name);
-        let derivation = derivation.with_modules(|name| named(name).map(|module| module.hash));
+        let derivation = derivation.with_modules(|name| self.module_hash(name));
         let derivation = derivation.map_err(DerivationError::NoModule)?;
-        let is_there =
-            |call: &&ModuleCall| self.modules.iter().any(|module| Some(module.hash) == call.hash());
+        let is_there = |call: &&ModuleCall| self.hands_over(call.hash());
         let missing = derivation.modules().find(|call| !is_there(call)).map(|call| call.name().to_owned());
         missing.map_or(Ok(derivation), |name| Err(DerivationError::NoModule(DeriveError::NoModule { name })))
     }
@@ -260,8 +267,8 @@ impl SubscriberOptions {
         ParseConditionError: From<C::Error>,
     {
         let hash_of = |name: &str| {
-            let is_it = |module: &&DeployedModule| module.name == name || module.hash.to_string() == name;
-            self.modules.iter().find(is_it).map(|module| module.hash.to_string())
+            let known = || name.parse().ok().filter(|hash| self.hands_over(Some(*hash)));
+            self.module_hash(name).or_else(known).map(|hash| hash.to_string())
         };
         self.condition = Some(condition.try_into()?.with_modules(hash_of)?);
         Ok(self)
