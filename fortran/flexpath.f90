@@ -596,6 +596,15 @@ module flexpath_c
       type(c_event), intent(out) :: event
     end function c_subscriber_next_event
 
+    integer(c_int32_t) function c_subscriber_set_condition(subscriber, condition, timeout_ms, first) &
+        bind(C, name='flexpath_subscriber_set_condition')
+      import :: c_char, c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      character(kind=c_char), intent(in) :: condition(*)
+      integer(c_int64_t), value :: timeout_ms
+      integer(c_int64_t), intent(out) :: first
+    end function c_subscriber_set_condition
+
     integer(c_int32_t) function c_subscriber_select_variables(subscriber, variables, count) &
         bind(C, name='flexpath_subscriber_select_variables')
       import :: c_int32_t, c_int64_t, c_ptr
@@ -1342,7 +1351,7 @@ module flexpath
   public :: flexpath_parameter_kind_text, flexpath_parameter_kind_signal, flexpath_status_not_taken
   public :: flexpath_request, flexpath_options_add_parameter, flexpath_publisher_request_count
   public :: flexpath_publisher_request_at, flexpath_publisher_is_asked, flexpath_publisher_decline
-  public :: flexpath_subscriber_request
+  public :: flexpath_subscriber_request, flexpath_subscriber_set_condition
   public :: flexpath_measured, flexpath_step_measured_count, flexpath_step_measured_at, flexpath_step_unjudged
   public :: flexpath_step_done, flexpath_step_give_back
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
@@ -2807,6 +2816,23 @@ contains
     call conclude_status('flexpath_subscriber_select_variables', &
         c_subscriber_select_variables(subscriber%handle, pointers, size(pointers, kind=c_int64_t)), stat, errmsg)
   end subroutine flexpath_subscriber_select_variables
+
+  ! Wants other steps than until now, for the whole cohort. The condition takes the place of the option Condition, with which
+  ! the subscriber was opened. It waits until the publisher has said from which step on, which is written to first. Only
+  ! rank 0 of a cohort asks. flexpath_status_not_taken: the publisher cannot judge by it, and the one before holds on.
+  subroutine flexpath_subscriber_set_condition(subscriber, condition, timeout_ms, first, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    character(len=*), intent(in) :: condition
+    integer, intent(in) :: timeout_ms
+    integer(int64), intent(out), optional :: first
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: from
+    integer(c_int32_t) :: status
+    status = c_subscriber_set_condition(subscriber%handle, c_text(condition), int(max(timeout_ms, 0), c_int64_t), from)
+    if (present(first) .and. status == flexpath_status_ok) first = from
+    call conclude_status('flexpath_subscriber_set_condition', status, stat, errmsg)
+  end subroutine flexpath_subscriber_set_condition
 
   ! Where this rank is reached: what others give as PublisherContact where no rendezvous directory is shared.
   subroutine flexpath_publisher_contact(publisher, text, stat, errmsg)

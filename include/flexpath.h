@@ -2185,6 +2185,18 @@ flexpath_status flexpath_subscriber_select_variables(struct flexpath_subscriber 
                                                      uint64_t count);
 
 /*
+ Wants other steps than until now, for the whole cohort: `condition` takes the place of the option `Condition`, with which
+ the subscriber was opened. Waits at most `timeout_ms` milliseconds until the publisher has said from which step on, and
+ writes that to `first` unless it is null. Steps before are judged by the condition that was. Only rank 0 of a cohort
+ asks. `FLEXPATH_STATUS_NOT_TAKEN`: the publisher cannot judge by it, and the one before holds on.
+ `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
+ */
+flexpath_status flexpath_subscriber_set_condition(struct flexpath_subscriber *subscriber,
+                                                  const char *condition,
+                                                  uint64_t timeout_ms,
+                                                  uint64_t *first);
+
+/*
  Moves what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by
  that name to another side, one of `flexpath_placement`. It holds for the whole cohort, and only what rank 0 asks for
  is sent. Steps that were under way are read as they were asked for. `FLEXPATH_EVENT_KIND_RESELECTED` says which step

@@ -1378,6 +1378,12 @@ public:
     void select_variables(const std::vector<std::string> &names) {
         check(flexpath_subscriber_select_variables(raw(), pointers(names).data(), names.size()));
     }
+    /* Wants other steps than until now, for the whole cohort. Gives the first that is judged by this condition. */
+    std::uint64_t set_condition(const std::string &condition, std::chrono::milliseconds timeout) {
+        std::uint64_t first = 0;
+        check(flexpath_subscriber_set_condition(raw(), condition.c_str(), wait_ms(timeout), &first));
+        return first;
+    }
     /* Has what is derived or transformed by that name made on another side, for the whole cohort. */
     void place(const std::string &variable, std::int32_t placement) {
         check(flexpath_subscriber_place(raw(), variable.c_str(), placement));

@@ -12,6 +12,7 @@ use std::time::Duration;
 const OPENINGS: usize = 200;
 const PERIOD: Duration = Duration::from_millis(1);
 const LEN: u64 = 1024;
+const PATIENCE: Duration = Duration::from_secs(10);
 /// The rank has opened; the bench is over.
 const READY: usize = 2;
 const STOP: usize = 3;
@@ -31,6 +32,10 @@ pub(crate) fn measure() {
         let case = |what: &str| format!("{transport}, opening with {what}");
         bounded(&case("a condition, p50"), (us("watching", 0.5), 200.0), "us", "at most 0.2 ms");
         bounded(&case("a condition, p99"), (us("watching", 0.99), 1000.0), "us", "at most 1 ms");
+        let case = |part: &str| format!("{transport}, another condition for one that is open, {part}");
+        bounded(&case("p50"), (us("changing", 0.5), 200.0), "us", "at most 0.2 ms");
+        bounded(&case("p99"), (us("changing", 0.99), 1000.0), "us", "at most 1 ms");
+        let case = |what: &str| format!("{transport}, opening with {what}");
         noted(&case("no condition, p50"), us("plain", 0.5), "us");
         noted(&case("no condition, p99"), us("plain", 0.99), "us");
     }
@@ -74,6 +79,31 @@ pub(crate) fn subscriber(words: &Words) {
             subscriber.close().expect("closed");
         }
     }
+    let changing_ns = change(words);
     Bell::of(shared.words(), STOP).ring();
-    println!("watching={} plain={}", listed(&watching_ns), listed(&plain_ns));
+    println!(
+        "watching={} plain={} changing={}",
+        listed(&watching_ns),
+        listed(&plain_ns),
+        listed(&changing_ns)
+    );
+}
+
+/// What it takes until the publisher has said from which step on another condition holds.
+fn change(words: &Words) -> Vec<u64> {
+    let options = ours::subscriber_options(words).with_variables(Vec::<String>::new());
+    let options = options.with_condition("max(x) > 1").expect("a condition");
+    let mut subscriber = Subscriber::open(ours::STREAM, options).expect("attached");
+    let mut changing_ns = Vec::new();
+    for threshold in 2..2 + OPENINGS {
+        // As somebody does who looks what comes of it: the publisher has begun another step since.
+        std::thread::sleep(PERIOD);
+        let started = now_ns();
+        subscriber
+            .set_condition(&*format!("max(x) > {threshold}"), PATIENCE)
+            .expect("it holds from some step on");
+        changing_ns.push(now_ns() - started);
+    }
+    subscriber.close().expect("closed");
+    changing_ns
 }

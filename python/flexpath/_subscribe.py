@@ -185,6 +185,15 @@ class Subscriber(Handle):
         self._user = threading.get_ident()
         return self._native.request(parameter, value, timeout, now)
 
+    def set_condition(self, condition: str, *, timeout: float = 10.0) -> int:
+        """Want other steps than until now, for the whole cohort: in place of `when`, with which it was opened.
+
+        Gives the first step that is judged by it. Those before are judged by the condition that was.
+        `ValueError`: the text cannot be read. `NotTaken`: the publisher cannot judge by it. The one before holds on.
+        """
+        self._user = threading.get_ident()
+        return self._native.set_condition(condition, timeout)
+
     def select(self, variables: str | Sequence[str]) -> None:
         """Subscribe to other variables, for the whole cohort. An event says from which step on they come."""
         self._native.select_variables(_options.names(variables))

@@ -1,8 +1,8 @@
 //! Errors by whose fault they are, as exceptions of the package, with the same texts.
 
 use flexpath::{
-    BeginError, CloseError, DerivationError, FindError, OpenError, PutError, ReadError, RecordBlockError,
-    RequestError, SteeringRefusal, SyncError, VariableError,
+    BeginError, CloseError, ConditionError, DerivationError, FindError, OpenError, PutError, ReadError,
+    RecordBlockError, RefusalReason, RequestError, SteeringRefusal, SyncError, VariableError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -125,6 +125,18 @@ impl Guilty for RequestError {
         match self {
             Self::Refused { refusal: SteeringRefusal::Denied(_), .. } => Guilt::Denied,
             Self::Refused { .. } | Self::Declined { .. } => Guilt::NotTaken,
+            Self::NoAnswer { .. } => Guilt::TimedOut,
+            Self::Over { .. } => Guilt::Lost,
+            _ => Guilt::Misuse,
+        }
+    }
+}
+
+impl Guilty for ConditionError {
+    fn guilt(&self) -> Guilt {
+        match self {
+            Self::Refused { reason: RefusalReason::Denied(_), .. } => Guilt::Denied,
+            Self::Refused { .. } => Guilt::NotTaken,
             Self::NoAnswer { .. } => Guilt::TimedOut,
             Self::Over { .. } => Guilt::Lost,
             _ => Guilt::Misuse,

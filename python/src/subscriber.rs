@@ -84,6 +84,12 @@ impl Subscriber {
         })
     }
 
+    /// Wants other steps, and gives the first that is judged by this condition.
+    fn set_condition(&self, py: Python<'_>, condition: &str, timeout: f64) -> PyResult<u64> {
+        let timeout = seconds(timeout)?;
+        self.open.with(py, |subscriber| Ok(subscriber.set_condition(condition, timeout).or_raise()?.0))
+    }
+
     fn select_variables(&self, py: Python<'_>, names: Vec<String>) -> PyResult<()> {
         self.open.with(py, |subscriber| subscriber.select_variables(names).or_raise())
     }

@@ -49,6 +49,7 @@ pub use coordinator::signals::Signal;
 pub use data::owner::room::limit_process_bytes;
 pub use error::access::AccessError;
 pub use error::cohort::CohortError;
+pub use error::condition::ConditionError;
 pub use error::derivation::DerivationError;
 pub use error::gather::{CollectiveFailure, GatherError};
 pub use error::limit::LimitError;

@@ -4,8 +4,8 @@
 use crate::c_text::clean;
 use crate::words;
 use fp_core::{
-    BeginError, CloseError, Misuse, OpenError, PutError, ReadError, RecordProblem, RequestError,
-    SteeringRefusal, SyncError, VariableError, own_pid,
+    BeginError, CloseError, ConditionError, Misuse, OpenError, PutError, ReadError, RecordProblem,
+    RefusalReason, RequestError, SteeringRefusal, SyncError, VariableError, own_pid,
 };
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
@@ -209,6 +209,15 @@ failures! {
         RequestError::NoAnswer { .. } => Status::TimedOut,
         RequestError::Over { .. } => Status::Lost,
         RequestError::Misuse { source, .. } => of_misuse(source),
+        _ => Status::Internal,
+    };
+    ConditionError: error => match &error {
+        ConditionError::Text { .. } => Status::BadOption,
+        ConditionError::Refused { reason: RefusalReason::Denied(_), .. } => Status::Denied,
+        ConditionError::Refused { .. } => Status::NotTaken,
+        ConditionError::NoAnswer { .. } => Status::TimedOut,
+        ConditionError::Over { .. } => Status::Lost,
+        ConditionError::Misuse { source, .. } => of_misuse(source),
         _ => Status::Internal,
     };
     CloseError: error => match &error {

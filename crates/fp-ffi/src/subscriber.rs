@@ -234,6 +234,28 @@ pub extern "C" fn flexpath_subscriber_select_variables(
     })
 }
 
+/// Wants other steps than until now, for the whole cohort: `condition` takes the place of the option `Condition`, with which
+/// the subscriber was opened. Waits at most `timeout_ms` milliseconds until the publisher has said from which step on, and
+/// writes that to `first` unless it is null. Steps before are judged by the condition that was. Only rank 0 of a cohort
+/// asks. `FLEXPATH_STATUS_NOT_TAKEN`: the publisher cannot judge by it, and the one before holds on.
+/// `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_set_condition(
+    subscriber: *mut SubscriberHandle,
+    condition: *const c_char,
+    timeout_ms: u64,
+    first: *mut u64,
+) -> Status {
+    guard(|| {
+        let condition = text(condition, "condition")?;
+        if !first.is_null() {
+            check_place(first, "first")?;
+        }
+        let from = with_core(subscriber, |core, _| Ok(core.set_condition(condition, wait(timeout_ms))?))?;
+        if first.is_null() { Ok(Status::Ok) } else { give(first, from.0, "first") }
+    })
+}
+
 /// Moves what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by
 /// that name to another side, one of `flexpath_placement`. It holds for the whole cohort, and only what rank 0 asks for
 /// is sent. Steps that were under way are read as they were asked for. `FLEXPATH_EVENT_KIND_RESELECTED` says which step

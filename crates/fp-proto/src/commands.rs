@@ -131,6 +131,9 @@ pub enum CommandError {
     /// The step was not assigned, or is released already.
     #[error("step {0}: it is not held")]
     NotHeld(StepId),
+    /// The publisher has not yet said from which step on the condition holds that was asked for before.
+    #[error("the condition that was asked for before is not answered yet: wait for that, and ask again")]
+    ConditionUnanswered,
     /// Steps are given again only to members of a work-sharing set that redelivers.
     #[error("nothing is given back: this is no member of a work-sharing set that redelivers")]
     NotRedelivered,

@@ -358,10 +358,13 @@ pub struct SubscriptionSpec {
 }
 
 impl SubscriptionSpec {
-    /// Whether it differs in nothing but variables and requests, which may change while steps flow.
+    /// Whether it differs in nothing but what may change while steps flow: variables, requests, and one condition for
+    /// another.
     pub(crate) fn is_reselection_of(&self, other: &Self) -> bool {
         let (variables, requests) = (other.variables.clone(), other.requests.clone());
-        Self { variables, requests, ..self.clone() } == *other
+        let when = if self.when.is_some() { other.when.clone() } else { None };
+        self.when.is_some() == other.when.is_some()
+            && Self { variables, requests, when, ..self.clone() } == *other
     }
 
     /// Whether it is lossless and about some steps only. Of those that are not, it costs its publisher next to nothing.

@@ -109,6 +109,12 @@ pub enum Event {
         /// The first step under it.
         first: StepId,
     },
+    /// The publisher does not judge by the condition that was asked for last, and goes on with the one before (subscriber's
+    /// lead).
+    ConditionRefused {
+        /// Why.
+        reason: RefusalReason,
+    },
     /// A request of a subscriber to the simulation is answered, or refused (publisher's lead).
     RequestAnswered {
         /// What was asked for, and by whom.

@@ -192,7 +192,8 @@ pub enum Message {
         /// The parent's contact.
         parent: ContactText,
     },
-    /// The lead's answer to a rank that does not fit, or a publisher's to a subscription that does not.
+    /// The lead's answer to a rank that does not fit, or a publisher's to a subscription that does not. To a member it is
+    /// the answer to a `Reselect` with another condition.
     Refused {
         /// Why.
         reason: RefusalReason,
@@ -313,9 +314,10 @@ pub enum Message {
         /// Whether a rank gave it back: a member of the set that redelivers gets it again.
         given_back: bool,
     },
-    /// The subscriber's lead asks for other variables, or to have other things derived.
+    /// The subscriber's lead asks for other variables, to have other things derived, or to be told of other steps. A
+    /// condition that the publisher cannot judge by is answered with `Refused`, and the one before holds on.
     Reselect {
-        /// The new specification; policy and sharing must be unchanged.
+        /// The new specification. Policy and sharing must be unchanged, and who has no condition goes on without one.
         spec: Box<SubscriptionSpec>,
     },
     /// The answer to `Reselect`, passed down the subscriber's tree as well. A lead that asked also tells its tree when

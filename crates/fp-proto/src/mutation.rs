@@ -90,6 +90,12 @@ pub enum Mutation {
     ConditionIgnored,
     /// A step is judged by the table of the one that was decided before.
     ConditionOfAnotherTable,
+    /// A step before the first that another condition holds for is judged by that one.
+    ConditionChangedEarly,
+    /// Steps are judged by the condition of before, though another one holds.
+    ConditionUnchanged,
+    /// As soon as a rank hears of another selection or condition, it forgets the one before.
+    EarlierSelectionForgotten,
     /// What a child measured counts twice.
     PartMergedTwice,
     /// A rank tells what it measured of the step before.
@@ -151,7 +157,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 68] = [
+    pub const ALL: [Self; 71] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -195,6 +201,9 @@ impl Mutation {
         Self::TablesForgotten,
         Self::ConditionIgnored,
         Self::ConditionOfAnotherTable,
+        Self::ConditionChangedEarly,
+        Self::ConditionUnchanged,
+        Self::EarlierSelectionForgotten,
         Self::PartMergedTwice,
         Self::PartOfOlderStep,
         Self::SteeredAtNext,

@@ -96,6 +96,10 @@ transitions! {
     UpdatePrepared = "subscription.update.prepared",
     /// A new selection holds on a rank.
     UpdateDone = "subscription.update.done",
+    /// A condition was refused that was to take the place of another.
+    ConditionRefused = "subscription.condition.refused",
+    /// A subscription is judged by another condition from a step on.
+    ConditionChanged = "subscription.condition.changed",
     /// A request to the simulation was prepared on a rank.
     SteeringPrepared = "steering.prepared",
     /// The step of a request is known on a rank.

@@ -109,6 +109,8 @@ pub(crate) struct State<R: Role> {
     waiting: usize,
     left_alone_since: Instant,
     newcomers: Newcomers,
+    /// Turns since somebody said something.
+    quiet_turns: u32,
     /// Whether the machine asks for more than was done when the lock was given up.
     backlog: bool,
     /// What programs wait on by themselves.
@@ -200,6 +202,7 @@ impl<R: Role> Endpoint<R> {
             waiting: 0,
             left_alone_since: Instant::now(),
             newcomers: Newcomers::default(),
+            quiet_turns: 0,
             backlog: false,
             signals: Vec::new(),
             troubles: Troubles::default(),

@@ -44,7 +44,8 @@ impl Newcomers {
     }
 }
 
-/// Whether this tells that one comes: his own words, or what the lead says of him to the other ranks. Nothing that peers
+/// Whether this tells that one comes, or wants something else now: his own words, or what the lead says of him to the other
+/// ranks. Nothing that peers
 /// say in every step, as `Resolve` where layouts change with each.
 pub(super) fn tells_of_newcomer(message: &Message) -> bool {
     let prepares = |decision: &Decision| matches!(decision, Decision::Prepare { .. });
@@ -54,6 +55,7 @@ pub(super) fn tells_of_newcomer(message: &Message) -> bool {
             | Message::Join { .. }
             | Message::TreeHello { .. }
             | Message::Subscribe { .. }
+            | Message::Reselect { .. }
             | Message::AskContacts { .. }
     );
     by_itself || matches!(message, Message::Log { entries, .. } if entries.iter().any(prepares))

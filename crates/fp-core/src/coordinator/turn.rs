@@ -31,6 +31,11 @@ pub(crate) enum By {
     Knock,
 }
 
+/// After so many turns in which nobody said anything, the background thread attends at once when a caller goes. Where peers
+/// answer every step it would be woken for each. Where none says anything, as those do not whose conditions do not hold, it
+/// costs nothing. And who then asks for something need not wait for the simulation's next call.
+const QUIET_TURNS: u32 = 64;
+
 /// Looks at the rings between two looks at the epoll set, while a call looks by itself.
 const LOOKS: u32 = 1024;
 
@@ -165,6 +170,7 @@ impl<R: Role> Endpoint<R> {
             news = true;
         }
         state.polling = false;
+        state.quiet_turns = if news { 0 } else { state.quiet_turns.saturating_add(1) };
         let wants_background = by_caller && self.leave_links(&mut state, instant);
         let most = if by_caller { usize::MAX } else { CHUNK };
         self.drain_some(&mut state, most);
@@ -188,7 +194,7 @@ impl<R: Role> Endpoint<R> {
         }
         // The caller looks at the rings whenever it comes. Until the background thread attends, nobody needs a bell.
         state.links.be_silent();
-        state.newcomers.want_attention(now)
+        state.newcomers.want_attention(now) || state.quiet_turns >= QUIET_TURNS
     }
 
     fn turn_data(&self, tokens: &[u64]) {

@@ -29,8 +29,13 @@ pub enum Misuse {
          ask by a subscriber of its own, with DropOldest and no variables"
     )]
     RequestHoldsUp,
-    /// Only rank 0 of a cohort asks the simulation for something.
-    #[error("rank {rank} asks the simulation for something: only rank 0 of a cohort may")]
+    /// A subscriber that was opened without a condition gets every step that its policy leaves it.
+    #[error(
+        "this subscriber was opened without a condition, and goes on without one: open another one with a condition"
+    )]
+    NoCondition,
+    /// Only rank 0 of a cohort asks the simulation for something, or its publisher for another condition.
+    #[error("rank {rank} may not ask for that: only rank 0 of a cohort may")]
     NotLead {
         /// The rank that asked.
         rank: Rank,

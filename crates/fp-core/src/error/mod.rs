@@ -3,6 +3,7 @@
 pub(crate) mod access;
 mod close;
 pub(crate) mod cohort;
+pub(crate) mod condition;
 pub(crate) mod connection;
 pub(crate) mod derivation;
 pub(crate) mod gather;

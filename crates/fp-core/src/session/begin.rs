@@ -163,6 +163,7 @@ pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {
         | CommandError::NotAttached
         | CommandError::InvalidRanks { .. }
         | CommandError::NotRedelivered
+        | CommandError::ConditionUnanswered
         | CommandError::InvalidValue
         | CommandError::InvalidSpec => BeginError::Misuse { stream, source: Misuse::Command(error) },
     }

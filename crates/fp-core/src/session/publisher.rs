@@ -89,8 +89,8 @@ impl Role for PublisherRole {
     }
 
     fn shortage(&self) -> Option<MemoryShortage> {
-        let left_bytes = self.server.room.memory_bytes()?;
         let kept_bytes = self.kept_bytes;
+        let left_bytes = self.server.room.left_bytes(kept_bytes)?;
         (left_bytes < kept_bytes).then_some(MemoryShortage { left_bytes, kept_bytes })
     }
 

@@ -41,8 +41,12 @@ impl SubscriberSession {
         let mut asking = self.asking();
         let mut changed = asking.clone();
         change(&mut changed);
-        let asked = spec(&changed);
-        let done = self.endpoint.drive(|state, now| state.machine.reselect(now, asked));
+        let mut asked = spec(&changed);
+        let done = self.endpoint.drive(|state, now| {
+            // The condition is another matter.
+            asked.when = state.machine.condition().map(<[u8]>::to_vec);
+            state.machine.reselect(now, asked)
+        });
         done.map_err(|error| self.misuse(Misuse::Command(error)))?;
         *asking = changed;
         Ok(())

@@ -8,6 +8,7 @@ use crate::error::misuse::Misuse;
 use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::{SubscriberOptions, spec};
 use crate::records::types::Types;
+use crate::session::asked_condition::AskedCondition;
 use crate::session::derived_variables::Derived;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
@@ -38,6 +39,8 @@ pub(crate) struct SubscriberRole {
     pub(crate) answers: HashMap<u64, ResolveOutcome>,
     /// Requests to the simulation that are waited for, and what became of them.
     pub(crate) steering: HashMap<u64, Option<SteeringOutcome>>,
+    /// Another condition that is waited for.
+    pub(crate) asked_condition: Option<AskedCondition>,
     owners: Arc<OwnerDirectory>,
     selected: Arc<WantsHistory>,
     sides: Arc<Sides>,
@@ -64,6 +67,7 @@ impl Role for SubscriberRole {
 
     fn effect(&mut self, effect: Effect) {
         let Effect::Event(event) = effect else { return };
+        self.asked_condition.iter_mut().for_each(|asked| asked.hear(&event));
         match &event {
             Event::Opened { epoch } => self.attached(*epoch),
             Event::AwaitingRestart { .. } => self.owners.attached(None),
@@ -92,6 +96,7 @@ impl Role for SubscriberRole {
                 }
                 return;
             }
+            Event::ConditionRefused { .. } => return,
             Event::Contacts { request, contacts, left } => {
                 self.owners.told(*request, contacts, *left);
                 return;
@@ -230,6 +235,7 @@ impl SubscriberSession {
             life: Life::default(),
             answers: HashMap::new(),
             steering: HashMap::new(),
+            asked_condition: None,
             owners: owners.clone(),
             selected: selected.clone(),
             sides: sides.clone(),

@@ -3,6 +3,7 @@
 pub(crate) mod attach;
 pub(crate) mod find;
 
+use crate::error::condition::ConditionError;
 use crate::error::misuse::Misuse;
 use crate::error::record_block::RecordBlockError;
 use crate::error::request::RequestError;
@@ -31,7 +32,7 @@ use fp_proto::steering::Urgency;
 use fp_proto::subscriber::AttachmentId;
 use fp_transform::CohortSide;
 use fp_types::record::{Record, RecordSchema};
-use fp_types::{AttributeValue, Epoch, StepId};
+use fp_types::{AttributeValue, Condition, Epoch, ParseConditionError, StepId};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -142,6 +143,22 @@ impl Subscriber {
     pub fn select(&mut self, variables: VariableSet) -> Result<(), ReadError> {
         self.shared.check_fork()?;
         self.shared.ask(|asking| asking.variables = variables)
+    }
+
+    /// Wants other steps than until now, for the whole cohort: `max(T) > 9` in place of `max(T) > 5`. It waits until the
+    /// publisher's lead has said from which step on, and gives that step. Those before are judged by the condition that was.
+    /// What a condition remembers of earlier steps begins anew. Only rank 0 of a cohort may ask. The subscriber was opened
+    /// with a condition, and with the modules that this one names.
+    ///
+    /// # Errors
+    /// A text that cannot be read; a condition that the publisher refuses; the time was up, or the stream over, before there
+    /// was an answer.
+    pub fn set_condition<C>(&mut self, condition: C, patience: Duration) -> Result<StepId, ConditionError>
+    where
+        C: TryInto<Condition>,
+        ParseConditionError: From<C::Error>,
+    {
+        self.shared.set_condition(condition, patience)
     }
 
     /// Has a derived or transformed variable of [`SubscriberOptions`] made on another side from now on, for the whole

@@ -136,7 +136,7 @@ impl Event {
             Told::Closed(outcome) => Self::Closed(outcome),
             #[rustfmt::skip]
             Told::Resolved { .. } | Told::Contacts { .. } | Told::Specified { .. } | Told::Steered { .. }
-            | Told::RequestAnswered { .. } => return None,
+            | Told::RequestAnswered { .. } | Told::ConditionRefused { .. } => return None,
         })
     }
 }
@@ -163,7 +163,9 @@ impl fmt::Display for Event {
             Self::StepRejected { step, reason } => write!(f, "nobody gets step {step}: {reason}"),
             Self::RankLagging { step, rank } => write!(f, "step {step} waits for rank {rank}"),
             Self::RankLost { rank, reason } => write!(f, "rank {rank} of the own cohort is lost: {reason}"),
-            Self::Reselected { first } => write!(f, "another selection holds from step {first} on"),
+            Self::Reselected { first } => {
+                write!(f, "another selection or condition holds from step {first} on")
+            }
             Self::AwaitingRestart { reason } => write!(f, "a new epoch is awaited: {reason}"),
             Self::Restarted { epoch, first, continues: false } => {
                 write!(f, "restarted at step {first}, epoch {epoch}")

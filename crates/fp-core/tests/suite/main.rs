@@ -38,6 +38,7 @@ mod offered;
 mod openings;
 mod orders;
 mod origins;
+mod other_conditions;
 mod placement;
 mod policies;
 mod records;

@@ -334,6 +334,20 @@ static void check_conditions(void)
             MUST(flexpath_step_release(step));
         }
     }
+    FAILS(FLEXPATH_STATUS_BAD_OPTION, "character 10", flexpath_subscriber_set_condition(some, "has(field", 60000, NULL));
+    MUST(flexpath_subscriber_set_condition(some, "every(2)", 60000, &number));
+    CHECK(number == 7);
+    for (expected = 7; expected < 11; expected++) {
+        MUST(flexpath_publisher_begin_step(from, &number));
+        MUST(flexpath_publisher_put(from, field, NULL, NULL, &number));
+        MUST(flexpath_publisher_end_step(from));
+        if (expected % 2 == 0) {
+            MUST(flexpath_subscriber_next_step(some, 60000, &step));
+            MUST(flexpath_step_describe(step, &about));
+            CHECK(about.step == expected && about.skipped == 0);
+            MUST(flexpath_step_release(step));
+        }
+    }
     MUST(flexpath_subscriber_close(some));
     MUST(flexpath_publisher_close(from));
     MUST(flexpath_options_free(reader));

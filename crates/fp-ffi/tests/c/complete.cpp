@@ -98,6 +98,7 @@ static void check_condition() {
     const auto measured = step->measured();
     CHECK(measured.size() == 1 && measured[0].measure == std::string("max(T[1:3])"));
     CHECK(measured[0].number == 11 && measured[0].ndims == 1 && measured[0].place[0] == 2);
+    CHECK(subscriber.set_condition("max(T) > 100", seconds(60)) == 2);
 }
 
 int main() try {

@@ -338,6 +338,15 @@ contains
       end if
       if (number == 3) exit
     end do
+    call flexpath_subscriber_set_condition(subscriber, 'has(grid)', 60000, first=number)
+    call check('another condition holds from the next step on', number == 4)
+    call flexpath_publisher_begin_step(publisher, number)
+    call flexpath_put(publisher, grid, [1, 2])
+    call flexpath_publisher_end_step(publisher)
+    call next()
+    call flexpath_step_describe(step, info)
+    call check('a step with the grid', info%step == 4 .and. info%skipped == 0)
+    call flexpath_step_release(step)
     call flexpath_subscriber_close(subscriber)
     call flexpath_publisher_close(publisher)
     call flexpath_variable_free(mask)

@@ -70,6 +70,9 @@ pub(crate) fn apply_prepare(
         ChangeKind::Update(spec) => {
             machine.wire.mark(Transition::UpdatePrepared);
             machine.ledger.reselect(subscription, SubscriptionSpec::clone(spec));
+            if mutated!(machine.wire, EarlierSelectionForgotten) {
+                machine.ledger.selection_agreed(subscription, StepId(0));
+            }
         }
         ChangeKind::Steer(_) => machine.wire.mark(Transition::SteeringPrepared),
     }

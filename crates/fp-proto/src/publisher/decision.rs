@@ -51,6 +51,7 @@ impl Lead {
 
 /// Every rank has reported: the step is whole, or for nobody.
 pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: ReadyReport) {
+    change_conditions(machine, step);
     let earlier = mutated!(machine.wire, ConditionOfAnotherTable);
     let before = machine.lead.as_ref().filter(|_| earlier).and_then(|lead| lead.last_table.clone());
     let table = compose(machine, step, &mut report);
@@ -75,6 +76,16 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
         assignment::make_room(machine);
     }
     drain::consider_ending(machine);
+}
+
+/// Conditions that hold from this step on take the place of those that were.
+fn change_conditions(machine: &mut PublisherMachine, step: StepId) {
+    let early = u64::from(mutated!(machine.wire, ConditionChangedEarly));
+    let ignored = mutated!(machine.wire, ConditionUnchanged);
+    let Some(lead) = machine.lead.as_mut().filter(|_| !ignored) else { return };
+    if lead.change_conditions(StepId(step.0 + early)) {
+        machine.wire.mark(Transition::ConditionChanged);
+    }
 }
 
 /// The table of a step: the blocks of every rank, as last reported.

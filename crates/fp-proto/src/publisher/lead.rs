@@ -12,8 +12,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 mod judging;
+mod next_conditions;
 
 pub(crate) use judging::Judging;
+use next_conditions::NextConditions;
 
 /// What a subscriber cohort asked for.
 #[derive(Clone, Debug)]
@@ -77,6 +79,8 @@ pub(crate) struct Served {
     pub(crate) removed: bool,
     /// What it demands of steps, and what that remembers.
     pub(crate) condition: Option<StandingCondition>,
+    /// What it demands of later steps.
+    pub(crate) next_conditions: NextConditions,
     /// Whether its members were told that the stream is over. Nobody joins any more.
     pub(crate) ended: bool,
 }
@@ -93,6 +97,11 @@ impl Served {
         let first = self.first.unwrap_or(step);
         self.accounted = (step < first).then_some(StepId(step.0.saturating_add(1)));
         step.min(first).0.saturating_sub(next.0)
+    }
+
+    /// The canonical bytes of the condition that was asked for last.
+    pub(crate) fn asked_condition(&self) -> Option<&[u8]> {
+        self.next_conditions.last().or(self.spec.when.as_deref())
     }
 
     /// Whether the step is one of those that are counted together, once it is known how many there are.
@@ -225,7 +234,23 @@ impl Lead {
     /// The conditions of those, and of the reserve.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = &StandingCondition> {
         let served = self.served.values().filter(|served| !served.removed);
-        served.filter_map(|served| served.condition.as_ref()).chain(&self.reserve_condition)
+        let all = served.flat_map(|served| served.condition.iter().chain(served.next_conditions.iter()));
+        all.chain(&self.reserve_condition)
+    }
+
+    /// Conditions that hold from this step on take the place of those that were; whether there are any.
+    pub(crate) fn change_conditions(&mut self, step: StepId) -> bool {
+        let mut changed = false;
+        for id in self.judging.changing() {
+            let Some(served) = self.served.get_mut(&id) else { continue };
+            if let Some(condition) = served.next_conditions.take(step) {
+                self.judging.remove(id, served);
+                served.condition = Some(condition);
+                self.judging.add(id, served);
+                changed = true;
+            }
+        }
+        changed
     }
 
     /// Whether a subscription wants those steps that the reserve has.

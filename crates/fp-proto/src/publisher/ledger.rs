@@ -1,6 +1,6 @@
 //! What one publisher rank knows: subscriptions, and its own live steps with those who still need them.
 
-use crate::config::SubscriptionSpec;
+use crate::config::{SubscriptionSpec, VariableSet};
 use crate::few;
 use crate::few::Few;
 use crate::message::{ChangeId, ReadyReport};
@@ -240,7 +240,14 @@ impl Ledger {
     /// What each subscription with a reader asks for of the next step, but for modules.
     pub(crate) fn asked(&self) -> Vec<SubscriptionSpec> {
         let read = self.subscriptions.iter().filter(|(id, known)| !is_standing(**id) && !known.removed);
-        read.map(|(_, known)| known.asked(self.next)).collect()
+        read.flat_map(|(_, known)| {
+            let nothing =
+                SubscriptionSpec { variables: VariableSet::Named(Vec::new()), ..Default::default() };
+            let judged = |when: &Vec<u8>| SubscriptionSpec { when: Some(when.clone()), ..nothing.clone() };
+            let earlier: Vec<_> = known.earlier_conditions(self.next).map(judged).collect();
+            earlier.into_iter().chain([known.asked(self.next)])
+        })
+        .collect()
     }
 
     /// Those of these subscriptions that are about some steps only.
@@ -253,7 +260,7 @@ impl Ledger {
     /// What is measured for the conditions of these subscriptions and of watches, each once.
     pub(crate) fn measures(&self, unjudged: &[SubscriptionId], watched: Option<&Watched>) -> Vec<Arc<str>> {
         let known = unjudged.iter().filter_map(|id| self.subscriptions.get(id));
-        let own = known.flat_map(|known| &known.measures);
+        let own = known.flat_map(|known| known.measures(self.next));
         let measures: BTreeSet<&Arc<str>> =
             own.chain(watched.iter().flat_map(|watched| &watched.measures)).collect();
         measures.into_iter().cloned().collect()

@@ -194,6 +194,10 @@ pub(crate) fn change_started(
     if let ChangeKind::Update(spec) = kind {
         // Not before: who joins a set until then asks for what was, and is told with the others.
         if let Some(served) = lead.served.get_mut(&subscription) {
+            if served.spec.when != spec.when && !served.removed {
+                served.next_conditions.start(first);
+                lead.judging.change(subscription);
+            }
             served.spec = SubscriptionSpec::clone(spec);
         }
         tell_members(machine, subscription, &Message::Reselected { first, spec: spec.clone() });
@@ -229,14 +233,28 @@ pub(crate) fn reselect(
     let Some(lead) = &machine.lead else { return };
     let Some(subscription) = lead.members.get(&member).map(|known| known.subscription) else { return };
     let Some(served) = lead.served.get(&subscription) else { return };
-    if !spec.is_reselection_of(&served.spec)
-        || check_spec(machine, &spec, 1).is_err()
-        || served.first.is_none()
-    {
+    let is_judged_anew = spec.when.as_deref() != served.asked_condition();
+    let refusal = check_spec(machine, &spec, 1).err();
+    let is_refused = matches!(refusal, Some(RefusalReason::Condition(_))) && is_judged_anew;
+    if !spec.is_reselection_of(&served.spec) || served.first.is_none() || (refusal.is_some() && !is_refused) {
         machine.misbehaved(from, Misbehaviour::Unexpected("Reselect"));
         return;
     }
+    if let Some(reason) = refusal {
+        machine.wire.mark(Transition::ConditionRefused);
+        machine.wire.send(from, Message::Refused { reason });
+        return;
+    }
+    if is_judged_anew {
+        ask_condition(machine, subscription, &spec);
+    }
     change(machine, subscription, ChangeKind::Update(Box::new(spec)));
+}
+
+/// Later steps are judged by another condition.
+fn ask_condition(machine: &mut PublisherMachine, subscription: SubscriptionId, spec: &SubscriptionSpec) {
+    let Some(served) = machine.served(subscription) else { return };
+    spec.when.iter().for_each(|when| served.next_conditions.ask(when));
 }
 
 /// A member wants no more.

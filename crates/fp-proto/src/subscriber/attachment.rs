@@ -146,6 +146,7 @@ pub(crate) fn hear_publisher(machine: &mut SubscriberMachine, from: PeerId, mess
             subscribed(machine, (subscription, member), first, publisher_size, continues)
         }
         (Message::Refused { reason }, true) => publisher_refused(machine, from, reason),
+        (Message::Refused { reason }, false) => stream::condition_refused(machine, from, reason),
         // It is over before it began for us: another epoch may come within our patience.
         (Message::StreamEnd { .. }, true) => {
             machine.wire.disconnect(from, DisconnectReason::Done);
@@ -253,6 +254,7 @@ pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason, 
     if machine.cohort.is_lead() {
         machine.attachment.resume = machine.stream.oldest_missing().or(machine.attachment.lowest);
     }
+    stream::keep_condition(machine);
     let keep = mutated!(machine.wire, RestartKeepsQueue);
     machine.stream.reset(keep, machine.cohort.children().map(|(rank, _)| rank));
     if machine.phase == Phase::Closing {

@@ -89,10 +89,11 @@ impl SubscriberMachine {
     }
 
     /// Asks for other variables, or to have other things derived, for the whole cohort; only the lead's request is
-    /// sent.
+    /// sent. A lead may also ask for another condition. Until that is answered, nothing else can be asked for: by
+    /// `Event::Reselected`, `Event::ConditionRefused`, or the end of the attachment. Then the one before is asked for again.
     ///
     /// # Errors
-    /// If the stream is not attached, or more than that would change.
+    /// If the stream is not attached, more than that would change, or a condition is not answered yet.
     pub fn reselect(&mut self, now: Moment, spec: SubscriptionSpec) -> Result<(), CommandError> {
         self.wire.enter(now);
         if self.phase != Phase::Streaming {
@@ -100,6 +101,13 @@ impl SubscriberMachine {
         }
         if !spec.is_reselection_of(&self.config.spec) {
             return Err(CommandError::InvalidSpec);
+        }
+        if self.stream.condition_before.is_some() {
+            return Err(CommandError::ConditionUnanswered);
+        }
+        if spec.when != self.config.spec.when {
+            self.attachment.publisher.ok_or(CommandError::InvalidSpec)?;
+            self.stream.condition_before = self.config.spec.when.clone();
         }
         self.config.spec = spec.clone();
         self.stream.is_reselected = true;

@@ -124,6 +124,11 @@ impl SubscriberMachine {
         self.phase == Phase::Streaming
     }
 
+    /// The canonical bytes of the condition that it asked for last, unless that was refused.
+    pub fn condition(&self) -> Option<&[u8]> {
+        self.config.spec.when.as_deref()
+    }
+
     /// The subscription and membership at that publisher.
     pub fn membership(&self) -> Option<(SubscriptionId, MemberId)> {
         self.attachment.membership

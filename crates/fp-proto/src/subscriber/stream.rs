@@ -6,7 +6,7 @@ use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
 use crate::let_go::LetGo;
 use crate::message::{Assignment, Message};
-use crate::outcome::{EndReason, StreamEnding};
+use crate::outcome::{EndReason, RefusalReason, StreamEnding};
 use crate::status::report::StepCounts;
 use crate::time::Moment;
 use crate::transition::Transition;
@@ -52,6 +52,8 @@ pub(crate) struct Stream {
     pub(crate) behind: BTreeMap<Rank, u32>,
     /// Whether something else was asked for than at first: of that only the lead knows.
     pub(crate) is_reselected: bool,
+    /// At the lead: the condition before the one that it asked for and that is not answered yet.
+    pub(crate) condition_before: Option<Vec<u8>>,
     /// Since when the application asks for a step and none is here.
     pub(crate) waits_since: Option<Moment>,
 }
@@ -240,8 +242,27 @@ pub(crate) fn merge_all_releases(machine: &mut SubscriberMachine) {
 pub(crate) fn reselected(machine: &mut SubscriberMachine, first: StepId, spec: Box<SubscriptionSpec>) {
     let news = || Message::Reselected { first, spec: spec.clone() };
     machine.cohort.tell_children(&mut machine.wire, news);
+    if spec.when == machine.config.spec.when {
+        machine.stream.condition_before = None;
+    }
     machine.wire.event(Event::Specified { first, spec });
     machine.wire.event(Event::Reselected { first });
+}
+
+/// The publisher does not judge by the condition that was asked for last: the one before holds on.
+pub(crate) fn condition_refused(machine: &mut SubscriberMachine, from: PeerId, reason: RefusalReason) {
+    if machine.stream.condition_before.is_none() {
+        return machine.misbehaved(from, Misbehaviour::OutOfOrder("Refused"));
+    }
+    keep_condition(machine);
+    machine.wire.event(Event::ConditionRefused { reason });
+}
+
+/// What was asked for last and not answered is asked for no more.
+pub(crate) fn keep_condition(machine: &mut SubscriberMachine) {
+    if let Some(before) = machine.stream.condition_before.take() {
+        machine.config.spec.when = Some(before);
+    }
 }
 
 /// Attached anew, the lead has asked for what it asked for last: the other ranks may not know of it yet.

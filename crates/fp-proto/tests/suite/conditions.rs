@@ -183,9 +183,41 @@ fn what_cannot_be_judged_is_refused_by_name() {
     assert_eq!(message.check(), Err("refused.condition"));
 }
 
-/// A member of a set, and a change of selection, cannot bring a condition of their own.
+/// Another condition is agreed as another selection is, and steps are judged by it from its first step on.
 #[test]
-fn a_condition_stays_what_it_was() {
+fn another_condition_holds_from_its_first_step_on() {
+    let mut machine = publisher(0);
+    subscribe(&mut machine, READER, particles());
+    publish(&mut machine, true);
+    assert_eq!(steps(&heard(&mut machine, READER)), [(0, 0)]);
+    let other = SubscriptionSpec { when: Some(every(3)), ..particles() };
+    machine.handle_message(START, READER, Message::Reselect { spec: other.clone().into() });
+    let first = StepId(1);
+    assert_eq!(heard(&mut machine, READER), [Message::Reselected { first, spec: other.clone().into() }]);
+    for _ in 1..7 {
+        publish(&mut machine, false);
+    }
+    assert_eq!(steps(&heard(&mut machine, READER)), [(3, 0), (6, 0)]);
+    let unknown = SubscriptionSpec { when: Some(b"\x01\x05above\x01\x00T".to_vec()), ..particles() };
+    machine.handle_message(START, READER, Message::Reselect { spec: unknown.into() });
+    let told = heard(&mut machine, READER);
+    assert!(
+        matches!(&told[..], [Message::Refused { reason: RefusalReason::Condition(_) }]),
+        "the subscription goes on: {told:?}"
+    );
+    for _ in 7..10 {
+        publish(&mut machine, false);
+    }
+    assert_eq!(steps(&heard(&mut machine, READER)), [(9, 0)]);
+}
+
+fn every(steps: u32) -> Vec<u8> {
+    format!("every({steps})").parse::<Condition>().expect("a condition").encode()
+}
+
+/// Who has a condition goes on with one, and who has none without: other steps would count as missed.
+#[test]
+fn a_subscription_with_a_condition_keeps_having_one() {
     let mut machine = publisher(0);
     subscribe(&mut machine, READER, particles());
     machine.handle_message(START, READER, Message::Reselect { spec: SubscriptionSpec::default().into() });

@@ -138,6 +138,7 @@ fn of_event(event: Event) -> Option<Asked> {
         | Event::Steered { .. }
         | Event::RequestAnswered { .. }
         | Event::Reselected { .. }
+        | Event::ConditionRefused { .. }
         | Event::AwaitingRestart { .. }
         | Event::Restarted { .. }
         | Event::Closed(_) => return None,

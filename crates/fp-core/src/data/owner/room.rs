@@ -225,9 +225,15 @@ impl Room {
         Allowance { room_bytes, elsewhere_bytes }
     }
 
+    /// Bytes that the process can still take, or could a moment ago where that is plenty beside so many. `None` where the
+    /// system does not say. A crowd that subscribes at one time costs one look.
+    pub(crate) fn left_bytes(&self, besides: u64) -> Option<u64> {
+        self.lately_left_bytes(besides, || self.memory_bytes())
+    }
+
     /// Bytes that the process can still take from the system for this stream, or has taken for it and left unused.
     /// `None` where the system does not say.
-    pub(crate) fn memory_bytes(&self) -> Option<u64> {
+    fn memory_bytes(&self) -> Option<u64> {
         available_bytes().map(|left_bytes| left_bytes.saturating_add(self.pool.stats().kept_bytes))
     }
 

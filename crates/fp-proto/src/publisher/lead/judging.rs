@@ -11,6 +11,8 @@ pub(crate) struct Judging {
     /// Of those: what can be judged together with others once its first step has been decided.
     newcomers: Vec<SubscriptionId>,
     together: Thresholds<SubscriptionId>,
+    /// Those that will be judged by other conditions than now.
+    changing: BTreeSet<SubscriptionId>,
 }
 
 impl Judging {
@@ -21,6 +23,19 @@ impl Judging {
         let is_comparison =
             |condition: &StandingCondition| Thresholds::<SubscriptionId>::takes(condition.condition());
         self.newcomers.extend(condition.is_some_and(is_comparison).then_some(id));
+        if !served.next_conditions.is_empty() {
+            self.changing.insert(id);
+        }
+    }
+
+    /// A subscription will be judged by another condition.
+    pub(crate) fn change(&mut self, id: SubscriptionId) {
+        self.changing.insert(id);
+    }
+
+    /// Those that will be.
+    pub(crate) fn changing(&self) -> Vec<SubscriptionId> {
+        self.changing.iter().copied().collect()
     }
 
     /// A subscription is served no more.
@@ -31,6 +46,7 @@ impl Judging {
             self.together.remove(condition.condition(), id);
         }
         self.newcomers.retain(|known| *known != id);
+        self.changing.remove(&id);
     }
 
     /// Those that are judged one by one.
@@ -54,7 +70,7 @@ impl Judging {
 
     /// A step is decided: for whom it was one of its own is judged together with others from now on.
     pub(crate) fn decided(&mut self, step: StepId, all: &BTreeMap<SubscriptionId, Served>) {
-        let Self { one_by_one, newcomers, together } = self;
+        let Self { one_by_one, newcomers, together, .. } = self;
         newcomers.retain(|id| {
             let Some(served) = all.get(id) else { return false };
             let has_begun = served.first.is_some_and(|first| first <= step) && served.accounted.is_none();

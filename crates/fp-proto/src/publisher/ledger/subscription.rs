@@ -12,6 +12,8 @@ use std::time::Duration;
 pub(super) struct Earlier {
     variables: VariableSet,
     requests: Vec<Arc<Request>>,
+    when: Option<Vec<u8>>,
+    measures: Vec<Arc<str>>,
     /// It holds for steps before this one, once that is agreed; until then for every step.
     before: Option<StepId>,
 }
@@ -30,7 +32,7 @@ pub(crate) struct Subscription {
     /// What else it asks for: handed out in every step, and long where modules are among it.
     pub(super) requests: Vec<Arc<Request>>,
     /// What its condition has measured.
-    pub(super) measures: Vec<Arc<str>>,
+    measures: Vec<Arc<str>>,
     /// Changes of selection under way: what was wanted before, oldest first.
     pub(super) earlier: Vec<Earlier>,
     /// Its first step, once agreed.
@@ -54,9 +56,7 @@ pub(crate) struct Subscription {
 impl Subscription {
     pub(crate) fn new(mut spec: SubscriptionSpec, first: Option<StepId>) -> Self {
         let requests = std::mem::take(&mut spec.requests).into_iter().map(Arc::new).collect();
-        let condition = spec.when.as_deref().map(StandingCondition::decode);
-        let names = condition.iter().flatten().flat_map(StandingCondition::measures);
-        let measures = names.map(|name| Arc::from(name.as_str())).collect();
+        let measures = measures_of(&spec);
         Self { spec, requests, measures, first, ..Self::default() }
     }
 
@@ -71,10 +71,15 @@ impl Subscription {
     }
 
     pub(super) fn reselect(&mut self, spec: SubscriptionSpec) {
+        let measures = match spec.when == self.spec.when {
+            true => self.measures.clone(),
+            false => std::mem::replace(&mut self.measures, measures_of(&spec)),
+        };
         let new = spec.requests.into_iter().map(Arc::new).collect();
+        let when = std::mem::replace(&mut self.spec.when, spec.when);
         let variables = std::mem::replace(&mut self.spec.variables, spec.variables);
         let requests = std::mem::replace(&mut self.requests, new);
-        self.earlier.push(Earlier { variables, requests, before: None });
+        self.earlier.push(Earlier { variables, requests, when, measures, before: None });
     }
 
     pub(super) fn selection_agreed(&mut self, first: StepId) {
@@ -99,6 +104,20 @@ impl Subscription {
         std::iter::once(&self.spec.variables).chain(earlier.map(|earlier| &earlier.variables))
     }
 
+    /// What is measured for its condition, and for those before that hold for a step.
+    pub(super) fn measures(&self, step: StepId) -> impl Iterator<Item = &Arc<str>> {
+        let earlier = self.earlier.iter().filter(move |earlier| earlier.holds(step));
+        self.measures.iter().chain(earlier.flat_map(|earlier| &earlier.measures))
+    }
+
+    /// Other conditions that hold for a step until a change is agreed.
+    pub(super) fn earlier_conditions(&self, step: StepId) -> impl Iterator<Item = &Vec<u8>> {
+        let earlier = self.earlier.iter().filter(move |earlier| earlier.holds(step));
+        earlier
+            .filter_map(|earlier| earlier.when.as_ref())
+            .filter(|when| self.spec.when.as_ref() != Some(when))
+    }
+
     /// What it asks for of a step, but for modules: what was asked for before is in it until the change is agreed.
     pub(super) fn asked(&self, step: StepId) -> SubscriptionSpec {
         let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
@@ -119,6 +138,13 @@ impl Subscription {
         let earlier = self.earlier.iter().filter(|earlier| earlier.holds(step));
         earlier.flat_map(|earlier| &earlier.requests).chain(&self.requests).collect()
     }
+}
+
+/// What the condition has measured.
+fn measures_of(spec: &SubscriptionSpec) -> Vec<Arc<str>> {
+    let condition = spec.when.as_deref().map(StandingCondition::decode);
+    let names = condition.iter().flatten().flat_map(StandingCondition::measures);
+    names.map(|name| Arc::from(name.as_str())).collect()
 }
 
 /// Whether a policy takes this step of those since `first`.

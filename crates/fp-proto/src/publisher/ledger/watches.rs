@@ -111,7 +111,7 @@ impl Ledger {
         let all = || ids.iter().filter_map(|id| self.subscriptions.get(id));
         let (mut requests, mut measures) = (BTreeMap::new(), BTreeSet::new());
         for known in all() {
-            measures.extend(known.measures.iter().cloned());
+            measures.extend(known.measures(self.next).cloned());
             for request in known.requests(self.next) {
                 *requests.entry(request.clone()).or_default() += 1;
             }

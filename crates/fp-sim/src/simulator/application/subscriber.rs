@@ -56,6 +56,9 @@ pub(crate) struct SubscriberApp {
     pub(crate) taken: u64,
     pub(crate) next_take: Moment,
     pub(crate) reselected: bool,
+    /// Whether it asked for a condition that no publisher knows, and whether the answer is still to come.
+    pub(crate) erred: bool,
+    pub(crate) awaits_refusal: bool,
     /// How many values it asked for.
     pub(crate) asked_values: u64,
     pub(crate) ended: bool,
@@ -85,6 +88,8 @@ impl SubscriberApp {
             taken: 0,
             next_take: Moment::ZERO,
             reselected: false,
+            erred: false,
+            awaits_refusal: false,
             asked_values: 0,
             ended: false,
             closing: false,

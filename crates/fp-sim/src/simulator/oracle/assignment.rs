@@ -86,7 +86,7 @@ impl Oracle {
     /// A step is given only to whom it is about, and as nothing else is said of a step, nobody hears of another.
     fn check_met(&mut self, cohort: CohortId, subscription: SubscriptionId, step: StepId) {
         let truth = &self.publishers[&cohort];
-        let demand = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.demand);
+        let demand = truth.subscriptions.get(&subscription).and_then(|wanted| wanted.demand(step));
         self.demand(truth.is_met(step, subscription), Rule::StepSatisfiesCondition, || {
             format!("{cohort} gives step {step} to {subscription}, which wants steps with {demand:?}")
         });
@@ -382,7 +382,7 @@ fn measured_of(
     subscription: SubscriptionId,
     step: StepId,
 ) -> Option<Result<Option<u64>, u32>> {
-    let Some(Demand::Sum(..)) = truth.subscriptions.get(&subscription)?.demand else { return None };
+    let Some(Demand::Sum(..)) = truth.subscriptions.get(&subscription)?.demand(step) else { return None };
     let is_past = truth.measured_from.get(&subscription).is_none_or(|first| step < *first);
     let is_unknown = is_past && !truth.is_judged_for_reserve(step, subscription);
     Some(if is_unknown { Err(0) } else { truth.content.sum(step.0) })

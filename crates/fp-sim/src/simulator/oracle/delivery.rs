@@ -22,7 +22,7 @@ impl Oracle {
         let named = self.subscribers.values().find(|truth| truth.plan.name == label);
         let plan = self.publishers.get(&publisher).map(|truth| &truth.plan);
         let lowest = named.zip(plan).and_then(|(truth, plan)| truth.lowest_of(plan));
-        let spec = named.zip(plan).map(|(truth, plan)| (plan.allowed(&truth.spec), truth.plan.demand));
+        let spec = named.zip(plan).map(|(truth, plan)| (plan.allowed(&truth.spec), truth.demand));
         let right = named.is_some_and(|truth| truth.plan.size == size);
         self.demand(right, Rule::WhoIsAttachedIsKnown, || {
             format!("{publisher}: {label} of {size} ranks joined")
@@ -149,6 +149,9 @@ impl Oracle {
     pub(crate) fn awaiting(&mut self, reader: CohortId, rank: Rank) {
         if let Some(truth) = self.subscribers.get_mut(&reader) {
             truth.ranks[rank.0 as usize].awaiting = Some(self.now);
+            if rank == Rank::LEAD {
+                truth.keep_demand();
+            }
         }
     }
 
@@ -225,29 +228,6 @@ impl Oracle {
         });
     }
 
-    /// A subscriber cohort asked for another selection.
-    pub(crate) fn reselecting(&mut self, reader: CohortId, spec: &SubscriptionSpec) {
-        if let Some(truth) = self.subscribers.get_mut(&reader) {
-            truth.spec = spec.clone();
-        }
-        let Some(subscription) = self.subscription_of(reader) else { return };
-        subscription.selections.push((None, spec.variables.clone()));
-    }
-
-    /// The publisher's lead said from which step on the selection holds that was asked for first.
-    pub(crate) fn reselected(&mut self, reader: CohortId, first: StepId) {
-        let Some(subscription) = self.subscription_of(reader) else { return };
-        if let Some(open) = subscription.selections.iter_mut().find(|(known, _)| known.is_none()) {
-            open.0 = Some(first);
-        }
-    }
-
-    fn subscription_of(&mut self, reader: CohortId) -> Option<&mut SubscriptionTruth> {
-        let attachment = self.subscribers.get(&reader)?.attachments.last()?;
-        let (publisher, subscription) = (attachment.publisher, attachment.subscription);
-        self.publishers.get_mut(&publisher)?.subscriptions.get_mut(&subscription)
-    }
-
     /// A table id stands for one layout, and a layout has one id, within an epoch.
     pub(crate) fn table_seen(&mut self, publisher: CohortId, assignment: &Assignment) {
         let Some(truth) = self.publishers.get_mut(&publisher) else { return };
@@ -279,6 +259,7 @@ fn new_subscription(
     SubscriptionTruth {
         spec,
         demand,
+        next_demands: Vec::new(),
         lowest,
         selections: Vec::new(),
         begin: None,

@@ -64,6 +64,7 @@ impl Oracle {
             | Event::Steered { .. }
             | Event::RequestAnswered { .. }
             | Event::Reselected { .. }
+            | Event::ConditionRefused { .. }
             | Event::AwaitingRestart { .. }
             | Event::Restarted { .. }
             | Event::Ended(_) => {}

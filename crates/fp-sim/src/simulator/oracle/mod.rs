@@ -10,6 +10,7 @@ mod liveness;
 mod observation;
 mod publication;
 mod reclamation;
+mod reselection;
 mod resumption;
 mod rule;
 mod steering;

@@ -87,6 +87,7 @@ rules! {
     OnlyQuestionsAreAnswered => "only questions are answered",
     OnlyRanksAskedForAreToldOf => "only ranks that were asked for are told of, each once",
     OnlyWholeStepsAreGiven => "only whole steps are given",
+    OnlyUnknownConditionsAreRefused => "only unknown conditions are refused",
     OpeningEndsByItsDeadline => "opening ends by its deadline",
     OpeningNamesItsEpoch => "an opening names its epoch",
     PatienceIsKept => "patience is kept",

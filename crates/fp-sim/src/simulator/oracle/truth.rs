@@ -96,6 +96,8 @@ pub(crate) struct SubscriptionTruth {
     pub(crate) spec: SubscriptionSpec,
     /// What a step must be like.
     pub(crate) demand: Option<Demand>,
+    /// The same of later ones, each with the first step that must be so, once that was said.
+    pub(crate) next_demands: Vec<(Option<StepId>, Demand)>,
     /// Selections in the order in which they were asked for, each with its first step once that was said.
     pub(crate) selections: Vec<(Option<StepId>, VariableSet)>,
     /// The lowest number that it wants, where it starts at a number.
@@ -142,6 +144,12 @@ impl SubscriptionTruth {
         let holds = |(first, _): &&(Option<StepId>, VariableSet)| first.is_some_and(|first| first <= step);
         let agreed = self.selections.iter().rev().find(holds);
         agreed.map_or(&self.spec.variables, |(_, variables)| variables)
+    }
+
+    /// What this step must be like.
+    pub(crate) fn demand(&self, step: StepId) -> Option<Demand> {
+        let holds = |(first, _): &&(Option<StepId>, Demand)| first.is_some_and(|first| first <= step);
+        self.next_demands.iter().rev().find(holds).map(|(_, demand)| *demand).or(self.demand)
     }
 
     /// Whether it ever asked for this variable.
@@ -263,7 +271,7 @@ impl PublisherTruth {
     /// Whether the subscription is about this step, were it whole. Of a step for which
     /// not every rank measured nobody knows.
     pub(crate) fn is_met(&self, step: StepId, subscription: SubscriptionId) -> bool {
-        let demand = self.subscriptions.get(&subscription).and_then(|wanted| wanted.demand);
+        let demand = self.subscriptions.get(&subscription).and_then(|wanted| wanted.demand(step));
         demand.is_none_or(|demand| {
             let is_past = || self.measured_from.get(&subscription).is_none_or(|first| step < *first);
             let is_measured = || match is_past() {
@@ -396,6 +404,9 @@ pub(crate) struct SubscriberTruth {
     pub(crate) started_at: Moment,
     /// What it asks a publisher for, by now.
     pub(crate) spec: SubscriptionSpec,
+    /// What its steps must be like, and what it asked for in place of that and was not answered.
+    pub(crate) demand: Option<Demand>,
+    pub(crate) asked_demand: Option<Demand>,
     /// With what it asked to go on.
     pub(crate) resume: Option<Resumption>,
     /// What it asked of simulations and was not answered: in which attachment, when, and what.
@@ -408,6 +419,8 @@ impl SubscriberTruth {
         Self {
             refused: false,
             spec: plan.spec.clone(),
+            demand: plan.demand,
+            asked_demand: None,
             plan,
             ranks,
             attachments: Vec::new(),
@@ -415,6 +428,13 @@ impl SubscriberTruth {
             started_at: now,
             resume: None,
             steers: BTreeMap::new(),
+        }
+    }
+
+    /// Its attachment is over: a condition that was not answered is asked for no more.
+    pub(crate) fn keep_demand(&mut self) {
+        if self.asked_demand.take().is_some() {
+            self.spec.when = self.demand.and_then(Demand::condition).map(|condition| condition.encode());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::simulator::content::{CLOCK, Demand, LayoutHabit, MEASURED_BELOW, PARTICLES};
 use crate::simulator::prng::Prng;
-use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan};
+use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan, reselection};
 use fp_proto::config::{QueuePolicy, StartAt};
 use fp_proto::time::Moment;
 use fp_types::{Comparison, StepId};
@@ -28,6 +28,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     scenario.publishers[0].least_limit_steps = stream(47).pick(&[0, 0, 0, 2, 4, 7]);
     draw_reserve(scenario, &mut stream(53));
     draw_hits(scenario, &mut stream(71));
+    reselection::draw_conditions(scenario, &mut stream(73));
 }
 
 /// Most scenarios have more than one subscription, and more than one kind of policy.

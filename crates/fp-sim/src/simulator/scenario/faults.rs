@@ -1,6 +1,7 @@
 //! The faults that a seed may draw: some shape the scenario, others strike at a moment.
 
 use crate::simulator::prng::Prng;
+use crate::simulator::scenario::reselection::Reselection;
 use crate::simulator::scenario::{self, Leaves, OddRank, Pace, Scenario};
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode};
 use fp_proto::time::Moment;
@@ -304,7 +305,11 @@ fn overtaking(scenario: &mut Scenario, prng: &mut Prng) {
 
 fn selections(scenario: &mut Scenario, prng: &mut Prng) {
     for plan in scenario.subscribers.iter_mut().filter(|plan| plan.spec.share.is_none()) {
-        plan.reselects = Some((prng.between(1, 6), scenario::draw_variables(prng)));
+        let (after, variables) = (prng.between(1, 6), scenario::draw_variables(prng));
+        let before = plan.reselects.take();
+        let demand = before.as_ref().and_then(|before| before.demand);
+        let errs = before.is_some_and(|before| before.errs);
+        plan.reselects = Some(Reselection { after, variables, demand, errs });
         if plan.leaves != Leaves::AtEnd && prng.chance(70) {
             plan.leaves = Leaves::AtEnd;
         }

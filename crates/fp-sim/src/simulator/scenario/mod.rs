@@ -3,12 +3,14 @@
 mod additions;
 pub(crate) mod faults;
 pub(crate) mod observers;
+pub(crate) mod reselection;
 
 use crate::simulator::content::{Demand, LayoutHabit, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
 use crate::simulator::scenario::observers::ObserverPlan;
+use crate::simulator::scenario::reselection::Reselection;
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
@@ -168,8 +170,8 @@ pub(crate) struct SubscriberPlan {
     /// Steps that a rank holds at one time.
     pub(crate) hold_steps: usize,
     pub(crate) leaves: Leaves,
-    /// Another selection, asked for after so many steps.
-    pub(crate) reselects: Option<(u64, VariableSet)>,
+    /// Another selection, or another condition.
+    pub(crate) reselects: Option<Reselection>,
     /// After every so many steps its lead asks something of the simulation.
     pub(crate) steers_every: Option<u64>,
     /// Whether it maps blocks (a view) instead of copying them.

@@ -176,8 +176,10 @@ impl World {
                     self.oracle.assignment_sent(from, member, &assignment);
                 }
             }
+            // To a member it says that its condition is refused, which its lead is asked about as it hears of it.
+            Message::Refused { .. } if self.oracle.member_of(from, to).is_some() => {}
             Message::Refused { .. } => self.oracle.refused(to),
-            Message::Reselected { first, .. } => self.oracle.reselected(to, *first),
+            Message::Reselected { first, spec } => self.oracle.reselected(to, *first, spec),
             Message::StreamEnd { reason, skipped } => {
                 let Some(member) = self.oracle.member_of(from, to) else { return };
                 if let EndReason::Expelled { rank, cause: ExpulsionCause::Unreleased { waited } } = reason {

@@ -9,6 +9,7 @@ mod falsified;
 mod observers;
 mod owner_search;
 mod publisher_turns;
+mod reselections;
 mod step_reads;
 mod strikes;
 mod subscriber_turns;

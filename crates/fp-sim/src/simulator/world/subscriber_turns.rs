@@ -13,7 +13,7 @@ use crate::simulator::scenario::Leaves;
 use crate::simulator::steering::{Asked, urgency_of};
 use crate::simulator::world::World;
 use fp_proto::commands::{CommandError, Next};
-use fp_proto::config::{QueuePolicy, SubscriptionSpec, VariableSet};
+use fp_proto::config::VariableSet;
 use fp_proto::event::Event;
 use fp_proto::message::Assignment;
 use fp_proto::subscriber::SubscriberMachine;
@@ -133,37 +133,6 @@ impl World {
         self.settle(slot);
     }
 
-    /// The lead asks for another selection when it is time; others only learn of it.
-    fn consider_reselect(&mut self, slot: SlotId) {
-        let now = self.now;
-        let (cohort, rank) = self.place(slot);
-        let Some((machine, app)) = self.subscriber(slot) else { return };
-        let Some((after, variables)) = app.plan.reselects.clone() else { return };
-        if rank != Rank::LEAD || app.reselected || app.taken < after || app.attachment != Some(0) {
-            return;
-        }
-        app.reselected = true;
-        let spec = SubscriptionSpec { variables, ..app.plan.spec.clone() };
-        let wrong = SubscriptionSpec {
-            policy: QueuePolicy::WaitAtMost { wait: std::time::Duration::from_millis(77) },
-            ..spec.clone()
-        };
-        let other = SubscriptionSpec { when: Some(b"another".to_vec()), ..spec.clone() };
-        let refused = [machine.reselect(now, wrong), machine.reselect(now, other)];
-        let answer = machine.reselect(now, spec.clone());
-        self.note(slot, || format!("asks for {:?}: {answer:?}", spec.variables));
-        let kinds = [Err(CommandError::InvalidSpec), Err(CommandError::NotAttached)];
-        self.oracle.demand(
-            refused.iter().all(|refused| kinds.contains(refused)),
-            Rule::MisuseIsRefused,
-            || format!("{cohort}: {refused:?}"),
-        );
-        if answer.is_ok() {
-            self.oracle.reselecting(cohort, &spec);
-        }
-        self.settle(slot);
-    }
-
     /// Lets go of a step; one of an epoch that is over needs no word to the machine.
     pub(crate) fn release_step(&mut self, slot: SlotId, key: StepKey) {
         let now = self.now;
@@ -235,7 +204,8 @@ impl World {
             Event::Contacts { request, contacts, left } => self.contacts_told(slot, request, contacts, left),
             Event::Reselected { first } => self.selection_holds(slot, first),
             Event::Steered { id, outcome } => self.oracle.steered(cohort, id, &outcome),
-            Event::Specified { .. } => {}
+            Event::Specified { spec, .. } => self.specified(slot, &spec),
+            Event::ConditionRefused { .. } => self.condition_refused(slot),
             Event::SubscriptionStarted { .. }
             | Event::MemberJoined { .. }
             | Event::MemberLeft { .. }
@@ -273,14 +243,6 @@ impl World {
         self.oracle.awaiting(cohort, rank);
         if let App::Subscriber(app) = &mut self.slot_mut(slot).app {
             app.attachment = None;
-        }
-    }
-
-    fn selection_holds(&mut self, slot: SlotId, first: StepId) {
-        if let App::Subscriber(app) = &mut self.slot_mut(slot).app
-            && let Some((_, variables)) = &app.plan.reselects
-        {
-            app.selections.push((first, variables.clone()));
         }
     }
 }
