@@ -12,6 +12,8 @@ mod crowd;
 mod decision;
 #[path = "watches/kept.rs"]
 mod kept;
+#[path = "watches/least.rs"]
+mod least;
 #[path = "spine/machine.rs"]
 #[allow(dead_code)] // each bench uses its part
 mod machine;

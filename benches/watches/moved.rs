@@ -2,9 +2,9 @@
 //! Figures 5, 6, 8 and 9 of the paper on messaging for DataSpaces, in the small.
 
 use crate::decision::{BUDGET, Kept, block};
+use crate::least::least_of;
 use crate::machine::now_ns;
 use crate::ours;
-use crate::pass::least_of;
 use crate::process::{Role, Running, Words, listed};
 use crate::report::{bounded, median, noted};
 use crate::ring::Bell;

@@ -1,6 +1,7 @@
 //! One core that looks at a rank's block, alone: what the time of a decision is compared with.
 
 use crate::decision::{LEN, RANKS, block};
+use crate::least::least_of;
 use crate::machine::now_ns;
 use crate::report::median;
 use flexpath::{Array, Block, Derivation, Dtype, Extreme, MemoryOrder, Region, Shape};
@@ -41,17 +42,4 @@ pub(crate) fn measure() -> Pass {
         }));
     }
     Pass { measuring_ns: median(&measuring), plain_ns: median(&plain) }
-}
-
-/// Four at a time, so that no comparison waits for the one before.
-pub(crate) fn least_of(numbers: &[f64]) -> f64 {
-    let lesser = |one: f64, other: f64| if other < one { other } else { one };
-    let (fours, rest) = numbers.as_chunks::<4>();
-    let mut least = [f64::INFINITY; 4];
-    for four in fours {
-        for (least, number) in least.iter_mut().zip(four) {
-            *least = lesser(*least, *number);
-        }
-    }
-    least.into_iter().chain(rest.iter().copied()).fold(f64::INFINITY, lesser)
 }

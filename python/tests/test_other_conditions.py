@@ -1,9 +1,8 @@
 """Subscribers that want other steps while the stream runs."""
 
+import flexpath
 import numpy as np
 import pytest
-
-import flexpath
 
 
 def test_another_condition(stream):

@@ -1,6 +1,9 @@
 //! What a watch costs cohorts that no machine of ours has, simulated: `cargo bench -p flexpath-sim --bench watching`. The
-//! machines, their messages and the time that these take are real. Links are those of a cluster. No rank looks at its
-//! elements: that takes as long as memory is read, on all ranks at one time.
+//! machines, their messages and the time that these take are real. Links are those of a cluster. No simulated rank looks at
+//! its elements. Where data are queried, one real core looks at as many as a rank has, and that is added.
+
+#[path = "../../../benches/watches/least.rs"]
+mod least;
 
 #[path = "../../../benches/watches/report.rs"]
 #[allow(dead_code)] // each bench uses its part
@@ -9,7 +12,9 @@ mod report;
 mod rows;
 
 use fp_sim::scale::{Counting, LinkCost, World, watch};
-use report::{bounded, noted};
+use least::least_of;
+use report::{bounded, median, noted};
+use std::time::Instant;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -17,6 +22,9 @@ static ALLOCATOR: Counting = Counting;
 /// Publisher ranks, subscriber ranks, and the most that telling them may take, in microseconds.
 const SIZES: [(u32, u32, f64); 3] = [(64, 8, 300.0), (1_024, 64, f64::INFINITY), (8_192, 1_024, 1_000.0)];
 const REPEATS: usize = 9;
+/// Figure 8 of the paper on messaging for DataSpaces: so much is queried, by the first of these cohorts.
+const QUERIED_GIB: [u64; 5] = [4, 8, 16, 32, 64];
+const PASSES: usize = 3;
 
 fn main() {
     // `cargo test --benches` only wants to know that it builds.
@@ -35,5 +43,33 @@ fn main() {
         noted(&case("of which links alone"), found.links_only_us, "us");
         noted(&case("none fires, until all is freed"), found.freed_us, "us");
         bounded(&case("bytes of an edge's report"), (found.report_bytes as f64, 128.0), "B", "at most 128 B");
+        if publishers == SIZES[0].0 {
+            query((publishers, subscribers), found.told_us);
+        }
     }
+}
+
+/// Each rank looks at its part, on a core of its own, and all are told.
+fn query((publishers, subscribers): (u32, u32), told_us: f64) {
+    for gib in QUERIED_GIB {
+        let len = (gib << 30) / u64::from(publishers) / size_of::<f64>() as u64;
+        let pass_us = pass_us(&vec![1.0; len as usize]);
+        let case = format!(
+            "simulated, {publishers} x {subscribers} ranks, {gib} GiB queried, of it the pass of a core"
+        );
+        noted(&case, pass_us / 1e3, "ms");
+        let case =
+            format!("simulated, {publishers} x {subscribers} ranks, {gib} GiB queried, until all are told");
+        noted(&case, (pass_us + told_us) / 1e3, "ms");
+    }
+}
+
+/// The time of one core that finds the least of these numbers.
+fn pass_us(numbers: &[f64]) -> f64 {
+    let pass = |_| {
+        let began = Instant::now();
+        std::hint::black_box(least_of(std::hint::black_box(numbers)));
+        began.elapsed().as_secs_f64() * 1e6
+    };
+    median(&(0..PASSES).map(pass).collect::<Vec<_>>())
 }
