@@ -16,6 +16,7 @@ impl Moment {
     }
 
     /// Microseconds since the origin.
+    #[inline]
     pub fn as_micros(self) -> u64 {
         self.0
     }
@@ -34,9 +35,10 @@ impl Moment {
 
 /// The first of them, if there is any.
 pub(crate) fn earliest<const N: usize>(moments: [Option<Moment>; N]) -> Option<Moment> {
-    let first = moments
-        .into_iter()
-        .fold(u64::MAX, |first, moment| moment.map_or(first, |moment| first.min(moment.0)));
+    let mut first = u64::MAX;
+    for moment in moments.iter().flatten() {
+        first = first.min(moment.0);
+    }
     (first < u64::MAX).then_some(Moment(first))
 }
 

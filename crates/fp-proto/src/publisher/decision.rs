@@ -126,8 +126,8 @@ fn shares(
 ) -> (Few<(SubscriptionId, Share)>, Judgements) {
     let any = mutated!(machine.wire, KeptByAny);
     let forgets = mutated!(machine.wire, ReservedHitForgotten);
-    let not_kept = report.not_kept.iter().copied().filter(|_| !any).collect();
-    let kept = Kept { is_whole: judged.is_some(), not_kept };
+    let mut kept = Kept { is_whole: judged.is_some(), not_kept: BTreeSet::new() };
+    kept.not_kept.extend(report.not_kept.iter().copied().filter(|_| !any));
     let of_reserve = judge_for_reserve(machine, step, &kept, judged);
     let (mut shares, mut judgements) = (standing_shares(machine, step, &kept, &of_reserve), Vec::new());
     let told = of_reserve.iter().filter(|(verdict, found)| *verdict != Verdict::Unmet && !found.is_empty());
@@ -202,7 +202,7 @@ fn looked_at(
     let counted = mutated!(machine.wire, IndifferentIsSkipped);
     let forgets = mutated!(machine.wire, LastWatchForgotten);
     let Some(lead) = &machine.lead else { return Few::new() };
-    let mut looked_at: Few<SubscriptionId> = lead.judging.one_by_one().collect();
+    let mut looked_at: Few<SubscriptionId> = Few::from_slice(lead.judging.one_by_one());
     let together = lead.judging.together();
     if together.is_empty() {
         return looked_at;
