@@ -92,7 +92,7 @@ impl OutFrame {
 }
 
 /// A received frame. Its body, if it has one, must be received or skipped next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct InFrame {
     /// The small part.
     pub head: Head,

@@ -6,6 +6,8 @@ use std::ops::{Deref, DerefMut};
 
 /// Bytes that ask for no memory.
 const SHORT_BYTES: usize = 128;
+/// Most bytes of memory that are kept for the next frame.
+const KEPT_BYTES: usize = 16 << 10;
 
 /// The small part of a frame. Up to 128 bytes ask for no memory.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -17,13 +19,17 @@ impl Head {
         Head(SmallVec::new())
     }
 
-    /// So many zeros.
-    pub(crate) fn zeros(len_bytes: usize) -> Head {
-        // To resize an empty one would write one zero after the other.
-        Head(match len_bytes <= SHORT_BYTES {
-            true => SmallVec::from_buf_and_len([0; SHORT_BYTES], len_bytes),
-            false => SmallVec::from_vec(vec![0; len_bytes]),
-        })
+    /// Leaves it without bytes, and with its memory, unless that is much.
+    pub(crate) fn clear(&mut self) {
+        if self.0.capacity() > KEPT_BYTES {
+            *self = Head::new();
+        }
+        self.0.clear();
+    }
+
+    /// Makes room for so many bytes more.
+    pub(crate) fn reserve(&mut self, len_bytes: usize) {
+        self.0.reserve(len_bytes);
     }
 
     /// Makes it so long, with zeros at its end.

@@ -4,7 +4,7 @@ use fp_proto::bounds::LIMIT_LONG_BYTES;
 use fp_proto::codec;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
-use fp_transport::{Link, LinkError, OutFrame, PeerProof, RingWatch};
+use fp_transport::{InFrame, Link, LinkError, PeerProof, RingWatch};
 use rustix::event::epoll;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -49,11 +49,13 @@ pub(crate) struct Turn {
 pub(crate) struct Links {
     entries: BTreeMap<u64, Entry>,
     next: u64,
+    /// What was received last: its memory is for what comes next.
+    frame: InFrame,
 }
 
 impl Links {
     pub(crate) fn new(first: u64) -> Self {
-        Self { entries: BTreeMap::new(), next: first }
+        Self { entries: BTreeMap::new(), next: first, frame: InFrame::default() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -92,7 +94,7 @@ impl Links {
     /// end.
     pub(crate) fn send(&mut self, to: PeerId, message: &Message, set: BorrowedFd<'_>) -> Result<(), PeerId> {
         let Some(entry) = self.entries.get_mut(&to.0).filter(|entry| !entry.broken) else { return Ok(()) };
-        match entry.link.send(OutFrame::new(codec::encode(message))) {
+        match entry.link.send_head(&codec::encode(message)) {
             Ok(()) => entry.watch(to.0, set),
             Err(LinkError::Closed | LinkError::Lost(_)) => entry.broken = true,
             Err(error) => {
@@ -113,7 +115,7 @@ impl Links {
         turn: &mut Turn,
     ) -> Result<Option<Message>, PeerId> {
         let Some(entry) = self.entries.get_mut(&token) else { return Ok(None) };
-        let received = entry.receive(from, turn);
+        let received = entry.receive(from, turn, &mut self.frame);
         if received.is_err() {
             self.entries.remove(&token);
         }
@@ -185,7 +187,7 @@ impl Links {
 }
 
 impl Entry {
-    fn receive(&mut self, from: From, turn: &mut Turn) -> Result<Option<Message>, ()> {
+    fn receive(&mut self, from: From, turn: &mut Turn, frame: &mut InFrame) -> Result<Option<Message>, ()> {
         if turn.messages == 0 {
             self.broken |= self.link.flush().is_err();
         }
@@ -198,12 +200,12 @@ impl Entry {
             self.is_owed_a_look = self.link.has_buffered();
         }
         let looks = from == From::Socket && !self.is_owed_a_look;
-        let frame = if looks { self.link.recv() } else { self.link.recv_here() };
-        match frame {
-            Ok(Some(frame)) => codec::decode(&frame.head).map(Some).map_err(|error| {
+        let came = if looks { self.link.recv_into(frame) } else { self.link.recv_here_into(frame) };
+        match came {
+            Ok(true) => codec::decode(&frame.head).map(Some).map_err(|error| {
                 tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
             }),
-            Ok(None) => Ok(None),
+            Ok(false) => Ok(None),
             Err(LinkError::Closed) => Err(()),
             Err(error) => {
                 tracing::debug!(%error, "control link lost");

@@ -158,6 +158,9 @@ impl Outbox {
     /// Writes as much of what waits as the channel takes now. After an error nothing more is sent, and what waited is
     /// discarded.
     pub(super) fn flush(&mut self, channel: &mut Channel) -> Result<Flushed, LinkError> {
+        if !self.wants_write(channel) {
+            return Ok(Flushed::All);
+        }
         let mut moved = 0;
         while self.wants_write(channel) && moved < CALL_LIMIT_BYTES {
             match self.write_once(channel, CALL_LIMIT_BYTES - moved) {

@@ -6,6 +6,9 @@ use super::{RingError, control, data, frame_limit_bytes, frame_words, malformed,
 use crate::head::Head;
 use std::sync::atomic::Ordering;
 
+/// Words that are loaded before they are added to a frame.
+const BLOCK_WORDS: usize = 32;
+
 /// The state of an end that takes frames out.
 #[derive(Debug)]
 pub(super) struct ReceivingEnd<D, C> {
@@ -103,14 +106,15 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
 
     fn load(&self, len_bytes: u64, into: &mut Head) {
         let count = (frame_words(len_bytes) - 1) as usize;
-        *into = Head::zeros(count * 8);
+        into.clear();
+        into.reserve(count * 8);
         let (before, after) = parts(self.data.words(), self.capacity_words, self.tail + 1, count);
-        let (chunks, _) = into.as_chunks_mut::<8>();
-        let (first, second) = chunks.split_at_mut(before.len());
-        for (words, chunks) in [(before, first), (after, second)] {
-            for (word, chunk) in words.iter().zip(chunks) {
-                *chunk = word.load(Ordering::Relaxed).to_le_bytes();
+        for words in before.chunks(BLOCK_WORDS).chain(after.chunks(BLOCK_WORDS)) {
+            let mut block = [[0; 8]; BLOCK_WORDS];
+            for (word, bytes) in words.iter().zip(&mut block) {
+                *bytes = word.load(Ordering::Relaxed).to_le_bytes();
             }
+            into.extend_from_slice(block[..words.len()].as_flattened());
         }
         into.truncate(len_bytes as usize);
     }

@@ -4,7 +4,7 @@ use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep, was_seen_by};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
-use fp_proto::data::{EAGER_BYTES, GoneReason, Place, PlacedBlock, PlacedBlocks};
+use fp_proto::data::{EAGER_BYTES, GoneReason, InlineBlock, Place, PlacedBlock, PlacedBlocks};
 use fp_proto::few::Few;
 use fp_transport::memory::Location;
 use fp_transport::{Arena, LinkError, Payload, inproc};
@@ -69,6 +69,12 @@ impl BlockStore {
         chosen: &[usize],
         served: &mut SubscriberLink,
     ) -> Result<(), LinkError> {
+        if let (None, &[at]) = (request, chosen)
+            && let Some(one) = stored.blocks.get(at).and_then(|block| inline_block(step, block))
+        {
+            served.told_of(step);
+            return hint(served.send_inline(&one));
+        }
         let mut blocks = PlacedBlocks::with_capacity(chosen.len());
         let mut inline_bytes = 0;
         for &at in chosen {
@@ -80,10 +86,8 @@ impl BlockStore {
             blocks.push(PlacedBlock { variable: (&*block.def.name).into(), block: block.index, place });
         }
         served.told_of(step);
-        match served.send_placed(step, request, blocks) {
-            Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
-            sent => sent,
-        }
+        let sent = served.send_placed(step, request, blocks);
+        if request.is_none() { hint(sent) } else { sent }
     }
 
     /// Where one block is for this link; `None` if there is no room to make it shareable. Of the blocks before it so many
@@ -156,6 +160,20 @@ impl BlockStore {
         self.place_later(token, later);
         Ok(())
     }
+}
+
+/// What is sent without being asked for: where there is no room it is left out.
+fn hint(sent: Result<(), LinkError>) -> Result<(), LinkError> {
+    match sent {
+        Err(LinkError::Full { .. }) => Ok(()),
+        sent => sent,
+    }
+}
+
+/// A block that is so small that it goes along with its place, whatever the link is.
+fn inline_block(step: StepId, block: &StoredBlock) -> Option<InlineBlock<'_>> {
+    let payload = block.payload().filter(|payload| payload.len() as u64 <= EAGER_BYTES)?;
+    Some(InlineBlock { step, variable: &block.def.name, block: block.index, bytes: payload.as_slice() })
 }
 
 /// A block that goes along with its place.
