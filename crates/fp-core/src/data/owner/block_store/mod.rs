@@ -91,15 +91,33 @@ impl StoredStep {
         }
     }
 
-    /// Forgets all of it, but for memory that the next step can use; `None` where somebody still has its blocks.
-    fn cleared(mut self) -> Option<Self> {
-        self.blocks.clear();
-        self.beside.clear();
-        if self.blocks.capacity() > LIMIT_SPARE_BLOCKS || !self.arena.clear() {
-            return None;
+    /// Forgets all of it, but for memory that the next step can use, and for whom it was kept. Says whether that is so:
+    /// somebody may still have its blocks.
+    fn clear(&mut self) -> bool {
+        // The next step says anew for whom it is kept.
+        let Self {
+            arena,
+            kept: _,
+            unjudged: _,
+            watches: _,
+            ended,
+            assigned,
+            blocks,
+            made_bytes,
+            exported,
+            seen,
+            beside,
+        } = self;
+        blocks.clear();
+        beside.clear();
+        if blocks.capacity() > LIMIT_SPARE_BLOCKS || !arena.clear() {
+            return false;
         }
-        let Self { arena, blocks, .. } = self;
-        Some(Self { blocks, ..Self::new(arena) })
+        (*ended, *made_bytes) = (false, 0);
+        assigned.clear();
+        exported.clear();
+        seen.clear();
+        true
     }
 
     fn keeps(&self, want: &Want) -> bool {
@@ -129,14 +147,14 @@ impl StoredStep {
 
 #[derive(Default)]
 pub(crate) struct Inner {
-    pub(crate) steps: StepMap<StoredStep>,
+    pub(crate) steps: StepMap<Box<StoredStep>>,
     pub(crate) links: BTreeMap<u64, SubscriberLink>,
     /// The links of each member.
     of_member: BTreeSet<(MemberId, u64)>,
     next_token: u64,
     pub(crate) makings: Makings,
     /// Of steps that are gone: what the next ones take their memory from.
-    spare: Vec<StoredStep>,
+    spare: Vec<Box<StoredStep>>,
 }
 
 /// Blocks and data links of one publisher rank.
@@ -213,9 +231,11 @@ impl BlockStore {
     ) -> Arena {
         kept.sort_unstable();
         let mut inner = self.lock();
-        let stored = inner.spare.pop().unwrap_or_else(|| StoredStep::new(self.pool.arena()));
+        let spare = inner.spare.pop();
+        let mut stored = spare.unwrap_or_else(|| Box::new(StoredStep::new(self.pool.arena())));
         let arena = stored.arena.clone();
-        inner.steps.insert(step, StoredStep { kept, unjudged, watches, ..stored });
+        (stored.kept, stored.unjudged, stored.watches) = (kept, unjudged, watches);
+        inner.steps.insert(step, stored);
         arena
     }
 
@@ -307,7 +327,7 @@ impl BlockStore {
 
     fn serve(
         &self,
-        (steps, makings): (&mut StepMap<StoredStep>, &mut Makings),
+        (steps, makings): (&mut StepMap<Box<StoredStep>>, &mut Makings),
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<(), LinkError> {
         served.link.flush()?;
@@ -367,7 +387,7 @@ impl BlockStore {
 
     fn fetch(
         &self,
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
         request: u64,
         step: StepId,

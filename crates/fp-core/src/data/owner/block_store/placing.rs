@@ -9,6 +9,7 @@ use fp_proto::few::Few;
 use fp_transport::memory::Location;
 use fp_transport::{Arena, LinkError, Payload, inproc};
 use fp_types::{StepId, StepMap};
+use std::sync::atomic::Ordering;
 
 /// Bytes of small blocks that go along with their places to a peer that maps memory. Of many more each byte would be
 /// copied twice on the way. So those are mapped that lie in shareable memory already.
@@ -19,6 +20,7 @@ impl BlockStore {
     pub(crate) fn end(&self, step: StepId) {
         let tried = self.register_before_end(step);
         let mut inner = self.lock();
+        let reads_remote = self.reads_remote.load(Ordering::SeqCst);
         let is_crowded = inner.is_crowded();
         let Inner { steps, links, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
@@ -31,7 +33,8 @@ impl BlockStore {
         for (&token, served) in links.iter_mut() {
             let told = served.tell_let_go(&let_go);
             // Who said only just now what it wants is told when that is registered too.
-            let is_late = self.unregistered(stored, served).keys().any(|key| !tried.contains_key(key));
+            let is_late =
+                reads_remote && self.unregistered(stored, served).keys().any(|key| !tried.contains_key(key));
             if is_late {
                 self.place_later(token, vec![step]);
             }
@@ -143,7 +146,7 @@ impl BlockStore {
     /// What a new `Want` would have brought for the steps that are here already.
     pub(crate) fn catch_up(
         &self,
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<(), LinkError> {
         let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };

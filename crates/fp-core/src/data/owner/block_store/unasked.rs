@@ -50,7 +50,7 @@ impl BlockStore {
     fn tell_late(
         &self,
         (step, member, is_late): (StepId, MemberId, bool),
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<bool, LinkError> {
         let placed = self.place_late((step, is_late), steps, (token, served))?;
@@ -66,10 +66,10 @@ impl BlockStore {
     fn place_late(
         &self,
         (step, is_late): (StepId, bool),
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<bool, LinkError> {
-        let waits = |stored: &&mut StoredStep| {
+        let waits = |stored: &&mut Box<StoredStep>| {
             let of = |want: &Want| is_late || stored.is_unjudged(want);
             stored.ended && served.want.as_ref().is_some_and(of) && !served.was_placed(step)
         };
