@@ -51,11 +51,13 @@ pub(crate) struct Links {
     next: u64,
     /// What was received last: its memory is for what comes next.
     frame: InFrame,
+    /// Whether all peers put messages into their rings without ringing.
+    silent: bool,
 }
 
 impl Links {
     pub(crate) fn new(first: u64) -> Self {
-        Self { entries: BTreeMap::new(), next: first, frame: InFrame::default() }
+        Self { entries: BTreeMap::new(), next: first, frame: InFrame::default(), silent: false }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -72,6 +74,7 @@ impl Links {
         link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
         let token = self.next;
         self.next += 1;
+        self.silent = false;
         let data = epoll::EventData::new_u64(token);
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
         self.entries.insert(
@@ -122,11 +125,11 @@ impl Links {
         received.map_err(|()| PeerId(token))
     }
 
-    /// Watches for room to write, if something waits to be written.
-    pub(crate) fn watch_writing(&mut self, token: u64, set: BorrowedFd<'_>) {
-        if let Some(entry) = self.entries.get_mut(&token) {
-            entry.watch(token, set);
-        }
+    /// Watches for room to write, if something waits to be written. Says whether the turn left some of what was here.
+    pub(crate) fn end_turn(&mut self, token: u64, set: BorrowedFd<'_>) -> bool {
+        let Some(entry) = self.entries.get_mut(&token) else { return false };
+        entry.watch(token, set);
+        entry.unfinished
     }
 
     /// What is known for sure of a peer that dialled this side.
@@ -141,6 +144,9 @@ impl Links {
 
     /// Has the peers put messages into their rings without ringing.
     pub(crate) fn be_silent(&mut self) {
+        if std::mem::replace(&mut self.silent, true) {
+            return;
+        }
         for entry in self.entries.values_mut() {
             entry.link.arm(false);
         }
@@ -154,16 +160,13 @@ impl Links {
 
     /// Has the peers ring again; gives the links that have something already.
     pub(crate) fn be_rung(&mut self) -> impl Iterator<Item = u64> {
+        self.silent = false;
         self.entries.iter_mut().filter_map(|(&token, entry)| entry.link.arm(true).then_some(token))
     }
 
     /// The links that have something here.
     pub(crate) fn here(&self) -> impl Iterator<Item = u64> {
         self.entries.iter().filter(|(_, entry)| entry.link.has_buffered()).map(|(&token, _)| token)
-    }
-
-    pub(crate) fn is_unfinished(&self, token: u64) -> bool {
-        self.entries.get(&token).is_some_and(|entry| entry.unfinished)
     }
 
     /// The links whose sockets were readable and were not looked at. Mostly there is a bell that was heard already, and to

@@ -155,8 +155,8 @@ impl<R: Role> Endpoint<R> {
                 }
                 link => self.link_ready(&mut state, link, From::Socket, now),
             }
-            self.drain_some(&mut state, CHUNK);
             if !by_caller {
+                self.drain_some(&mut state, CHUNK);
                 state = self.give_way(state);
             }
         }

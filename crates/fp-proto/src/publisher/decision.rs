@@ -64,7 +64,7 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     lead.next_decided = StepId(step.0 + 1);
     let id = table.as_ref().map(|table| table.id());
     if let Some(table) = table {
-        remember(machine, step, table, report, (kept.clone(), judgements));
+        remember(machine, step, table, report, (Few::from_slice(&kept), judgements));
     }
     log::append(machine, Decision::Decided { step, table: id, kept });
     hand_out(machine, step, &shares);

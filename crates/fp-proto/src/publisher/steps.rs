@@ -274,7 +274,7 @@ fn start_step(
     let unjudged = machine.ledger.unjudged(&kept);
     let requests = machine.ledger.requests(&kept, watched.as_deref());
     let measures = machine.ledger.measures(&unjudged, watched.as_deref());
-    let keepers = (kept.clone(), watched);
+    let keepers = (Few::from_slice(&kept), watched);
     let step = machine.ledger.begin(machine.wire.now, keepers, not_kept, machine.changes.pending());
     let steering = machine.steering.begin(step);
     BegunStep { step, kept, watches, unjudged, requests, measures, steering }

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Most pieces that one call gathers.
 const SLICES: usize = 64;
 
+/// The same where one frame waits that is a head, with no more than a body of one piece.
+const SHORT_SLICES: usize = 3;
+
 /// Whether everything was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flushed {
@@ -43,6 +46,10 @@ impl Waiting {
         at_most("head length", frame.head.len() as u64, HEAD_LIMIT_BYTES.into())?;
         at_most("number of descriptors", frame.descriptors.len() as u64, descriptors_limit)?;
         Ok(Waiting { header: frame.header().encode(), frame, piece: 0, offset: 0 })
+    }
+
+    fn is_short(&self) -> bool {
+        self.frame.body.len() <= 1
     }
 
     fn piece(&self, index: usize) -> Option<&[u8]> {
@@ -114,14 +121,14 @@ impl Outbox {
 
     /// Fills `slices` with at most `limit` bytes of what waits. The descriptors of a frame go with its first byte, so a
     /// frame that has some begins a call.
-    fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>; SLICES], limit: usize) -> (usize, &'a [Arc<OwnedFd>]) {
+    fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>], limit: usize) -> (usize, &'a [Arc<OwnedFd>]) {
         let (mut used, mut left) = (0, limit);
         for (index, waiting) in self.frames.iter().enumerate() {
             if index > 0 && !waiting.frame.descriptors.is_empty() {
                 break;
             }
             for rest in waiting.rest() {
-                if used == SLICES || left == 0 {
+                if used == slices.len() || left == 0 {
                     return (used, self.first_descriptors());
                 }
                 let taken = rest.len().min(left);
@@ -163,7 +170,13 @@ impl Outbox {
         }
         let mut moved = 0;
         while self.wants_write(channel) && moved < CALL_LIMIT_BYTES {
-            match self.write_once(channel, CALL_LIMIT_BYTES - moved) {
+            let limit = CALL_LIMIT_BYTES - moved;
+            let is_short = self.frames.len() == 1 && self.frames.front().is_none_or(Waiting::is_short);
+            let written = match is_short {
+                true => self.write_once::<SHORT_SLICES>(channel, limit),
+                false => self.write_once::<SLICES>(channel, limit),
+            };
+            match written {
                 Ok(written) => moved += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
@@ -175,7 +188,7 @@ impl Outbox {
         Ok(if self.wants_write(channel) { Flushed::Pending } else { Flushed::All })
     }
 
-    fn write_once(&mut self, channel: &mut Channel, limit: usize) -> io::Result<usize> {
+    fn write_once<const SLICES: usize>(&mut self, channel: &mut Channel, limit: usize) -> io::Result<usize> {
         let limit = channel.send_limit(limit)?;
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (used, descriptors) = self.gather(&mut slices, limit);
