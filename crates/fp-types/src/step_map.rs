@@ -107,6 +107,11 @@ impl<T> StepMap<T> {
         taken.map(|(_, value)| value)
     }
 
+    /// The first step, with its value.
+    pub fn first_mut(&mut self) -> Option<(&StepId, &mut T)> {
+        self.entries.front_mut().map(|(step, value)| (&*step, value))
+    }
+
     /// Takes all steps out.
     pub fn clear(&mut self) {
         self.entries.clear();
@@ -224,6 +229,8 @@ mod tests {
                 }
                 prop_assert!(ours.iter().eq(model.iter()));
                 prop_assert!(ours.keys().eq(model.keys()) && ours.values().eq(model.values()));
+                let first = ours.first_mut().map(|(step, value)| (*step, *value));
+                prop_assert_eq!(first, model.first_key_value().map(|(step, value)| (*step, *value)));
                 prop_assert_eq!(ours.get(&step), model.get(&step));
                 prop_assert_eq!(ours.get_mut(&step).copied(), model.get(&step).copied());
                 prop_assert_eq!(ours.contains_key(&step), model.contains_key(&step));

@@ -200,10 +200,14 @@ pub(crate) fn encode_inline(one: &InlineBlock<'_>, into: &mut Vec<u8>) {
     let mut out = Writing::new(PLACED);
     out.number(step.0);
     out.all(&[0, 1]);
-    out.number(variable.len() as u64);
-    into.extend_from_slice(&out.bytes[..out.len]);
-    into.extend_from_slice(variable.as_bytes());
-    out.len = 0;
+    if variable.len() <= LIMIT_PART_BYTES {
+        out.counted(variable.as_bytes());
+    } else {
+        out.number(variable.len() as u64);
+        into.extend_from_slice(&out.bytes[..out.len]);
+        into.extend_from_slice(variable.as_bytes());
+        out.len = 0;
+    }
     out.number(block.into());
     out.byte(INLINE);
     out.number(bytes.len() as u64);

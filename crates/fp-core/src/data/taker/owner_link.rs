@@ -124,6 +124,11 @@ impl OwnerLink {
         self.placed.find(step, variable, block)
     }
 
+    /// Whether anything of a step is here or known already.
+    pub(crate) fn knows_of(&self, step: StepId) -> bool {
+        self.placed.has(step) || self.staged.contains_key(&step)
+    }
+
     /// A piece that was pushed before anybody wanted it.
     pub(crate) fn staged(&mut self, step: StepId, wanted: &BlockPart) -> Option<Vec<u8>> {
         let pieces = self.staged.get_mut(&step)?;
@@ -419,8 +424,12 @@ impl OwnerLink {
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
         self.placed.forget(&gone);
         self.remote.forget(&gone);
-        self.staged.retain(|&step, _| !gone(step));
-        self.pushed.retain(|&step, _| !gone(step));
+        if !self.staged.is_empty() {
+            self.staged.retain(|&step, _| !gone(step));
+        }
+        if !self.pushed.is_empty() {
+            self.pushed.retain(|&step, _| !gone(step));
+        }
         self.settled.extend(self.requested.take().map(|(request, _)| request));
     }
 }

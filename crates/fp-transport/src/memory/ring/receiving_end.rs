@@ -111,7 +111,12 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
         let (before, after) = parts(self.data.words(), self.capacity_words, self.tail + 1, count);
         for words in before.chunks(BLOCK_WORDS).chain(after.chunks(BLOCK_WORDS)) {
             let mut block = [[0; 8]; BLOCK_WORDS];
-            for (word, bytes) in words.iter().zip(&mut block) {
+            let (eights, rest) = words.as_chunks::<8>();
+            let (loaded, after) = block.split_at_mut(8 * eights.len());
+            for (words, bytes) in eights.iter().zip(loaded.as_chunks_mut().0) {
+                *bytes = words.each_ref().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+            }
+            for (word, bytes) in rest.iter().zip(after) {
                 *bytes = word.load(Ordering::Relaxed).to_le_bytes();
             }
             into.extend_from_slice(block[..words.len()].as_flattened());
