@@ -280,9 +280,21 @@ impl Ledger {
             self.watch(step);
         }
         self.note_begun(now, step, &kept);
-        let report = ReadyReport { not_kept, ..ReadyReport::default() };
-        let mut local = LocalStep { kept, watched, pending, report, ..LocalStep::default() };
-        local.stored = local.is_needed();
+        let stored = !kept.is_empty() || watched.is_some();
+        let local = LocalStep {
+            stage: Stage::Begun,
+            kept,
+            watched,
+            stored,
+            pending,
+            report: ReadyReport { not_kept, ..ReadyReport::default() },
+            put: None,
+            len_bytes: 0,
+            full: false,
+            retire: false,
+            freed: false,
+            table: None,
+        };
         self.steps.insert(step, local);
         step
     }

@@ -6,9 +6,6 @@ use super::{RingError, control, data, frame_limit_bytes, frame_words, malformed,
 use crate::head::Head;
 use std::sync::atomic::Ordering;
 
-/// Words that are loaded before they are added to a frame.
-const BLOCK_WORDS: usize = 32;
-
 /// The state of an end that takes frames out.
 #[derive(Debug)]
 pub(super) struct ReceivingEnd<D, C> {
@@ -18,6 +15,17 @@ pub(super) struct ReceivingEnd<D, C> {
     tail: u64,
     /// What the sender was last seen to have put in: the real value is this or more.
     head: u64,
+}
+
+/// Loads words into as many chunks, eight at a time where there are so many.
+fn load_words<W: Word>(words: &[W], chunks: &mut [[u8; 8]]) {
+    let ((eights, words), (octets, chunks)) = (words.as_chunks::<8>(), chunks.as_chunks_mut::<8>());
+    for (words, octet) in eights.iter().zip(octets) {
+        *octet = words.each_ref().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+    }
+    for (word, chunk) in words.iter().zip(chunks) {
+        *chunk = word.load(Ordering::Relaxed).to_le_bytes();
+    }
 }
 
 impl<D: Words, C: Words> ReceivingEnd<D, C> {
@@ -106,21 +114,11 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
 
     fn load(&self, len_bytes: u64, into: &mut Head) {
         let count = (frame_words(len_bytes) - 1) as usize;
-        into.clear();
-        into.reserve(count * 8);
+        let (chunks, _) = into.renew(count * 8).as_chunks_mut::<8>();
         let (before, after) = parts(self.data.words(), self.capacity_words, self.tail + 1, count);
-        for words in before.chunks(BLOCK_WORDS).chain(after.chunks(BLOCK_WORDS)) {
-            let mut block = [[0; 8]; BLOCK_WORDS];
-            let (eights, rest) = words.as_chunks::<8>();
-            let (loaded, after) = block.split_at_mut(8 * eights.len());
-            for (words, bytes) in eights.iter().zip(loaded.as_chunks_mut().0) {
-                *bytes = words.each_ref().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
-            }
-            for (word, bytes) in rest.iter().zip(after) {
-                *bytes = word.load(Ordering::Relaxed).to_le_bytes();
-            }
-            into.extend_from_slice(block[..words.len()].as_flattened());
-        }
+        let (first, second) = chunks.split_at_mut(before.len());
+        load_words(before, first);
+        load_words(after, second);
         into.truncate(len_bytes as usize);
     }
 

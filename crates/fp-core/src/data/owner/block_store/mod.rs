@@ -25,7 +25,7 @@ use fp_proto::data::{BlockPart, DataMessage, GoneReason};
 use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
-use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch};
+use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, TransportKind};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
 use smallvec::SmallVec;
@@ -151,6 +151,8 @@ pub(crate) struct Inner {
     pub(crate) links: BTreeMap<u64, SubscriberLink>,
     /// The links of each member.
     of_member: BTreeSet<(MemberId, u64)>,
+    /// Whether any link was one over which blocks are pushed.
+    pushes: bool,
     next_token: u64,
     pub(crate) makings: Makings,
     /// Of steps that are gone: what the next ones take their memory from.
@@ -209,6 +211,7 @@ impl BlockStore {
         // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
         link.set_send_limit_bytes(u64::MAX);
         if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
+            inner.pushes |= link.transport() == TransportKind::Tcp;
             inner.links.insert(token, SubscriberLink::new(link, denial));
         }
     }

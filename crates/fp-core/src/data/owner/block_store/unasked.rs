@@ -31,9 +31,13 @@ impl BlockStore {
     pub(crate) fn push(&self, member: MemberId, step: StepId) {
         let mut inner = self.lock();
         let is_late = inner.is_crowded();
-        let Inner { steps, links, of_member, .. } = &mut *inner;
+        let Inner { steps, links, of_member, pushes, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.assigned.push(member);
+        let is_told_to_all = stored.unjudged.is_empty() && stored.watches.is_empty();
+        if is_told_to_all && !is_late && !*pushes {
+            return;
+        }
         let mut lost = Vec::new();
         for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
             let Some(served) = links.get_mut(&token) else { continue };
