@@ -63,6 +63,9 @@ pub(crate) struct Handshaken {
 impl Link {
     pub(crate) fn new(mut channel: Channel, handshaken: Handshaken) -> Link {
         channel.settle();
+        if !handshaken.negotiated.transport.passes_descriptors() {
+            channel.pass_no_descriptors();
+        }
         Link {
             channel,
             handshaken,
@@ -136,7 +139,9 @@ impl Link {
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
         let fits = frame.body.is_empty() && frame.descriptors.is_empty();
         if !self.rings.send(fits.then_some(&*frame.head), &mut self.outbox)? {
-            self.send_by_socket(frame)?;
+            let passes_descriptors = self.transport().passes_descriptors();
+            self.outbox.push(frame, passes_descriptors)?;
+            self.offer_ring();
         }
         self.flush().map(|_| ())
     }
@@ -147,16 +152,15 @@ impl Link {
     /// As [`Link::send`].
     pub fn send_head(&mut self, head: &[u8]) -> Result<(), LinkError> {
         if !self.rings.send(Some(head), &mut self.outbox)? {
-            self.send_by_socket(OutFrame::new(head))?;
+            self.outbox.send_head(head, &mut self.channel)?;
+            self.offer_ring();
         }
         self.flush().map(|_| ())
     }
 
-    fn send_by_socket(&mut self, frame: OutFrame) -> Result<(), LinkError> {
-        let passes_descriptors = self.transport().passes_descriptors();
-        self.outbox.push(frame, passes_descriptors)?;
-        self.rings.offer(&mut self.outbox, passes_descriptors && !self.channel.has_faults());
-        Ok(())
+    fn offer_ring(&mut self) {
+        let possible = self.transport().passes_descriptors() && !self.channel.has_faults();
+        self.rings.offer(&mut self.outbox, possible);
     }
 
     /// Writes as much of what waits as the socket takes now.

@@ -3,7 +3,7 @@
 use super::CALL_LIMIT_BYTES;
 use super::error::{LinkError, broken};
 use crate::channel::Channel;
-use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, OutFrame};
+use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, Header, OutFrame};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -14,6 +14,9 @@ const SLICES: usize = 64;
 
 /// The same where one frame waits that is a head, with no more than a body of one piece.
 const SHORT_SLICES: usize = 3;
+
+/// Longest head that is written before it waits.
+const AT_ONCE_BYTES: usize = 64 << 10;
 
 /// Whether everything was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,6 +113,29 @@ impl Outbox {
         }
         self.frames.push_back(Waiting::new(frame, passes_descriptors)?);
         self.queued_bytes += wire_len;
+        Ok(())
+    }
+
+    /// Writes a short frame of a head alone at once, where nothing waits. What the channel does not take now waits.
+    pub(super) fn send_head(&mut self, head: &[u8], channel: &mut Channel) -> Result<(), LinkError> {
+        let may_wait = !self.is_empty() || self.ended || channel.is_encrypted() || channel.has_faults();
+        if may_wait || head.len() > AT_ONCE_BYTES {
+            return self.push(OutFrame::new(head), false);
+        }
+        let header = Header::of_head(head.len()).encode();
+        let written = match channel.send(&[IoSlice::new(&header), IoSlice::new(head)], &[], CALL_LIMIT_BYTES)
+        {
+            Ok(written) => written,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) => {
+                self.discard();
+                return Err(broken(error));
+            }
+        };
+        if written < header.len() + head.len() {
+            self.push(OutFrame::new(head), false)?;
+            self.advance(written);
+        }
         Ok(())
     }
 
