@@ -91,9 +91,9 @@ impl StoredStep {
         }
     }
 
-    /// Forgets all of it, but for memory that the next step can use, and for whom it was kept. Says whether that is so:
-    /// somebody may still have its blocks.
-    fn clear(&mut self) -> bool {
+    /// Forgets all of it, but for memory that the next step can use, and for whom it was kept. Where somebody still has
+    /// its blocks, it has another arena from now on. Says whether it is to be kept.
+    fn clear(&mut self, pool: &Pool) -> bool {
         // The next step says anew for whom it is kept.
         let Self {
             arena,
@@ -110,8 +110,11 @@ impl StoredStep {
         } = self;
         blocks.clear();
         beside.clear();
-        if blocks.capacity() > LIMIT_SPARE_BLOCKS || !arena.clear() {
+        if blocks.capacity() > LIMIT_SPARE_BLOCKS {
             return false;
+        }
+        if !arena.clear() {
+            *arena = pool.arena();
         }
         (*ended, *made_bytes) = (false, 0);
         assigned.clear();

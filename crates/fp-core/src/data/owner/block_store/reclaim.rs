@@ -23,7 +23,7 @@ impl BlockStore {
         if retire {
             stored.arena.retire(stored.seen.to_vec());
         }
-        if stored.clear() {
+        if stored.clear(&self.pool) {
             self.keep_spare(stored);
         }
         // Who waits for room is woken when all of it is there.
