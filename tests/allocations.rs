@@ -37,7 +37,7 @@ struct Bound {
 /// Over shared memory: hardly any.
 const SHM: Bound = Bound { allocations: 0.01, bytes: 10.0 };
 /// What it takes now and a tenth more: what is in one process lies in a table of the process.
-const BOTH_INPROC: Bound = Bound { allocations: 3.3, bytes: 1_500.0 };
+const BOTH_INPROC: Bound = Bound { allocations: 2.2, bytes: 500.0 };
 
 /// Allocations and bytes of them for each step.
 #[derive(Clone, Copy, Debug)]

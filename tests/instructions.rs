@@ -29,22 +29,22 @@ const fn path(name: &'static str, instructions: u64, tolerance_percent: u64) -> 
 const fn in_memory(step: u64) -> [HotPath; 5] {
     [
         path("put", 2_050, 15),
-        path("announce", 20_300, 12),
-        path("fetch", 7_850, 5),
-        path("release", 2_800, 25),
+        path("announce", 13_300, 12),
+        path("fetch", 4_800, 5),
+        path("release", 1_750, 25),
         path("step", step, 12),
     ]
 }
 
-const INPROC: &[HotPath] = &in_memory(44_500);
-const SHM: &[HotPath] = &in_memory(44_400);
+const INPROC: &[HotPath] = &in_memory(29_800);
+const SHM: &[HotPath] = &in_memory(29_800);
 /// What a socket has to say may come in one turn or in the next.
 const TCP: &[HotPath] = &[
     path("put", 2_050, 15),
-    path("announce", 22_150, 18),
-    path("fetch", 8_250, 5),
-    path("release", 3_350, 25),
-    path("step", 48_800, 15),
+    path("announce", 14_300, 18),
+    path("fetch", 5_650, 5),
+    path("release", 1_700, 25),
+    path("step", 33_000, 15),
 ];
 
 #[test]

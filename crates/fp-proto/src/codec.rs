@@ -12,7 +12,7 @@ mod short;
 
 use crate::bounds::LIMIT_LONG_BYTES;
 pub use crate::bounds::LIMIT_MESSAGE_BYTES;
-use crate::data::{DataMessage, LIMIT_DATA_BYTES};
+use crate::data::{DataMessage, InlineBlock, LIMIT_DATA_BYTES};
 use crate::message::Message;
 pub use general::{DecodeError, MessageBytes};
 pub(crate) use general::{from_bytes, to_bytes};
@@ -38,6 +38,19 @@ pub fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
     };
     message.check().map_err(DecodeError::OutOfBounds)?;
     Ok(message)
+}
+
+impl<'a> InlineBlock<'a> {
+    /// Writes the message that says so.
+    pub fn encode_into(&self, into: &mut Vec<u8>) {
+        into.clear();
+        short::encode_inline(self, into);
+    }
+
+    /// What these bytes say, if it is that and nothing else.
+    pub fn decode(bytes: &'a [u8]) -> Option<Self> {
+        short::decode_inline(bytes)
+    }
 }
 
 impl DataMessage {

@@ -87,6 +87,28 @@ impl Place {
     }
 }
 
+/// What a placement says that nobody asked for, of one block that goes along with it: most steps of small blocks are
+/// told of so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InlineBlock<'a> {
+    /// The step.
+    pub step: StepId,
+    /// The variable.
+    pub variable: &'a str,
+    /// The block's index on its rank.
+    pub block: u32,
+    /// The whole block.
+    pub bytes: &'a [u8],
+}
+
+impl From<InlineBlock<'_>> for DataMessage {
+    fn from(InlineBlock { step, variable, block, bytes }: InlineBlock<'_>) -> Self {
+        let place = Place::Inline { bytes: bytes.to_vec() };
+        let blocks = [PlacedBlock { variable: variable.into(), block, place }].into();
+        Self::Placed { step, request: None, blocks }
+    }
+}
+
 /// A block and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacedBlock {

@@ -169,7 +169,11 @@ impl<A: Copy> Asking<A> {
     }
 
     /// When the first of them is overdue.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Moment> {
+        if self.passed.is_empty() {
+            return None;
+        }
         self.passed.values().filter_map(|passed| passed.state.due()).min()
     }
 }

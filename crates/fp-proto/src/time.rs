@@ -16,6 +16,7 @@ impl Moment {
     }
 
     /// Microseconds since the origin.
+    #[inline]
     pub fn as_micros(self) -> u64 {
         self.0
     }
@@ -32,12 +33,28 @@ impl Moment {
     }
 }
 
-/// The first of them, if there is any.
-pub(crate) fn earliest<const N: usize>(moments: [Option<Moment>; N]) -> Option<Moment> {
-    let first = moments
-        .into_iter()
-        .fold(u64::MAX, |first, moment| moment.map_or(first, |moment| first.min(moment.0)));
-    (first < u64::MAX).then_some(Moment(first))
+/// Looks for the first of several moments. The end of time never comes.
+#[derive(Clone, Copy)]
+pub(crate) struct Earliest(u64);
+
+impl Earliest {
+    /// The first of this one, if it is one, and those to be named.
+    #[inline]
+    pub(crate) fn of(moment: Option<Moment>) -> Self {
+        Self(moment.map_or(u64::MAX, |moment| moment.0))
+    }
+
+    /// And this one.
+    #[inline]
+    pub(crate) fn and(self, moment: Option<Moment>) -> Self {
+        Self(self.0.min(Self::of(moment).0))
+    }
+
+    /// Which it is, if there is any.
+    #[inline]
+    pub(crate) fn moment(self) -> Option<Moment> {
+        (self.0 < u64::MAX).then_some(Moment(self.0))
+    }
 }
 
 #[cfg(test)]
@@ -47,9 +64,9 @@ mod tests {
     #[test]
     fn the_earliest_is_found() {
         let at = |micros| Some(Moment::from_micros(micros));
-        assert_eq!(earliest([at(3), None, at(2), at(9)]), at(2));
-        assert_eq!(earliest([None, None]), None);
-        assert_eq!(earliest([at(u64::MAX)]), None, "the end of time never comes");
+        assert_eq!(Earliest::of(at(3)).and(None).and(at(2)).and(at(9)).moment(), at(2));
+        assert_eq!(Earliest::of(None).and(None).moment(), None);
+        assert_eq!(Earliest::of(at(u64::MAX)).moment(), None, "the end of time never comes");
     }
 
     #[test]

@@ -63,6 +63,15 @@ struct Link {
     joining: Joining,
 }
 
+impl Link {
+    /// Its peer gave a sign of life. Of a candidate only its answer counts: heartbeats alone must not hold up a search.
+    fn note_heard(&mut self, now: Moment) {
+        if self.role != Role::Candidate {
+            self.heard = now;
+        }
+    }
+}
+
 /// Links, liveness and effects of one machine.
 #[derive(Default)]
 pub(crate) struct Wire {
@@ -154,22 +163,27 @@ impl Wire {
         from: PeerId,
         message: Message,
     ) -> Result<Option<(Role, Message)>, Misbehaviour> {
-        self.heard(from);
-        let (Some(role), Some(message)) = (self.role(from), self.whole(from, message)?) else {
-            return Ok(None);
+        let now = self.now;
+        let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
+        let role = link.role;
+        link.note_heard(now);
+        let message = match message {
+            Message::Fragment { .. } => match self.whole(from, message)? {
+                Some(message) => message,
+                None => return Ok(None),
+            },
+            _ if link.joining.is_open() => return Err(Misbehaviour::OutOfOrder("Fragment")),
+            message => message,
         };
         message.check().map_err(Misbehaviour::OutOfBounds)?;
-        Ok((message != Message::Heartbeat).then_some((role, message)))
+        Ok((!matches!(message, Message::Heartbeat)).then_some((role, message)))
     }
 
     /// The whole message, `None` while fragments of it are missing. Only who tells of blocks sends
     /// fragments: ranks of the own cohort, and publishers to those who asked them.
     fn whole(&mut self, from: PeerId, message: Message) -> Result<Option<Message>, Misbehaviour> {
         let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
-        let Message::Fragment { bytes, left_bytes } = message else {
-            let between = link.joining.is_open();
-            return if between { Err(Misbehaviour::OutOfOrder("Fragment")) } else { Ok(Some(message)) };
-        };
+        let Message::Fragment { bytes, left_bytes } = message else { return Ok(Some(message)) };
         if !matches!(link.role, Role::Parent | Role::Child(_) | Role::Publisher | Role::Answerer) {
             return Err(Misbehaviour::Unexpected("Fragment"));
         }
@@ -247,12 +261,11 @@ impl Wire {
         }
     }
 
-    /// A peer gave a sign of life. Of a candidate only its answer counts: heartbeats alone must not hold up a search.
+    /// A peer gave a sign of life.
     fn heard(&mut self, peer: PeerId) {
-        if let Some(link) = self.links.get_mut(&peer)
-            && link.role != Role::Candidate
-        {
-            link.heard = self.now;
+        let now = self.now;
+        if let Some(link) = self.links.get_mut(&peer) {
+            link.note_heard(now);
         }
     }
 

@@ -80,6 +80,15 @@ impl<T, E: Clone, K: Ord + Clone> Shared<T, E, K> {
         Self { state: Mutex::new(state), changed: Condvar::new(), limit_results: limit_results.max(1) }
     }
 
+    /// Forgets all that was computed.
+    pub fn clear(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        state.counts = SharedCounts::default();
+        if !state.slots.is_empty() {
+            state.slots.clear();
+        }
+    }
+
     /// What that key stands for: computed by the first who asks. Others wait at most `limit`.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ mod faults;
 #[cfg(feature = "testing")]
 pub use faults::Faults;
 
-use crate::socket::{ReceiveError, end_sending, receive_vectored, send_vectored, wait_for};
+use crate::socket::{ReceiveError, end_sending, receive_bytes, receive_vectored, send_vectored, wait_for};
 use crate::tls::Cipher;
 use crate::verbs::{Breakage, Stream, VerbsTrouble};
 use rustix::event::PollFlags;
@@ -24,6 +24,8 @@ use std::time::Instant;
 pub(crate) struct Channel {
     carrier: Carrier,
     tls: Option<Box<Cipher>>,
+    /// Whether descriptors may come with the bytes.
+    passes_descriptors: bool,
     #[cfg(feature = "testing")]
     faults: faults::FaultState,
 }
@@ -50,6 +52,7 @@ impl Channel {
         Channel {
             carrier,
             tls,
+            passes_descriptors: true,
             #[cfg(feature = "testing")]
             faults: faults::FaultState::default(),
         }
@@ -92,6 +95,11 @@ impl Channel {
             cipher.settle();
         }
         self.remind();
+    }
+
+    /// Bytes alone come from now on: what comes with them is dropped by the kernel.
+    pub(crate) fn pass_no_descriptors(&mut self) {
+        self.passes_descriptors = false;
     }
 
     /// Makes the descriptor readable for what is here already, where nothing else would.
@@ -174,7 +182,10 @@ impl Channel {
     ) -> Result<usize, ReceiveError> {
         match &mut self.carrier {
             Carrier::Verbs(stream) => Ok(stream.receive(slices)?),
-            Carrier::Socket(socket) => receive_vectored(socket.as_fd(), slices, descriptors),
+            Carrier::Socket(socket) if self.passes_descriptors => {
+                receive_vectored(socket.as_fd(), slices, descriptors)
+            }
+            Carrier::Socket(socket) => Ok(receive_bytes(socket.as_fd(), slices)?),
         }
     }
 

@@ -92,7 +92,7 @@ impl OutFrame {
 }
 
 /// A received frame. Its body, if it has one, must be received or skipped next.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct InFrame {
     /// The small part.
     pub head: Head,
@@ -128,6 +128,12 @@ pub struct BadHeader {
 }
 
 impl Header {
+    /// That of a frame which is a head alone.
+    pub(crate) fn of_head(len_bytes: usize) -> Header {
+        let head_len = u32::try_from(len_bytes).unwrap_or(u32::MAX);
+        Header { head_len, is_of_rings: false, descriptors: 0, body_len: 0 }
+    }
+
     /// The bytes.
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];

@@ -63,6 +63,9 @@ pub(crate) struct Handshaken {
 impl Link {
     pub(crate) fn new(mut channel: Channel, handshaken: Handshaken) -> Link {
         channel.settle();
+        if !handshaken.negotiated.transport.passes_descriptors() {
+            channel.pass_no_descriptors();
+        }
         Link {
             channel,
             handshaken,
@@ -134,12 +137,30 @@ impl Link {
     /// [`LinkError::Full`] and [`LinkError::TooLarge`]: the frame was not taken, the link is sound.
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what the peer sent can still be received.
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
-        if !self.rings.send(&frame, &mut self.outbox)? {
+        let fits = frame.body.is_empty() && frame.descriptors.is_empty();
+        if !self.rings.send(fits.then_some(&*frame.head), &mut self.outbox)? {
             let passes_descriptors = self.transport().passes_descriptors();
             self.outbox.push(frame, passes_descriptors)?;
-            self.rings.offer(&mut self.outbox, passes_descriptors && !self.channel.has_faults());
+            self.offer_ring();
         }
         self.flush().map(|_| ())
+    }
+
+    /// As [`Link::send`], of a frame that is a head alone.
+    ///
+    /// # Errors
+    /// As [`Link::send`].
+    pub fn send_head(&mut self, head: &[u8]) -> Result<(), LinkError> {
+        if !self.rings.send(Some(head), &mut self.outbox)? {
+            self.outbox.send_head(head, &mut self.channel)?;
+            self.offer_ring();
+        }
+        self.flush().map(|_| ())
+    }
+
+    fn offer_ring(&mut self) {
+        let possible = self.transport().passes_descriptors() && !self.channel.has_faults();
+        self.rings.offer(&mut self.outbox, possible);
     }
 
     /// Writes as much of what waits as the socket takes now.
@@ -188,13 +209,22 @@ impl Link {
     /// # Errors
     /// As [`Link::recv`].
     pub fn recv_here(&mut self) -> Result<Option<InFrame>, LinkError> {
+        let mut frame = InFrame::default();
+        Ok(self.recv_here_into(&mut frame)?.then_some(frame))
+    }
+
+    /// As [`Link::recv_here`], with the memory of an earlier frame; whether there was one.
+    ///
+    /// # Errors
+    /// As [`Link::recv`].
+    pub fn recv_here_into(&mut self, into: &mut InFrame) -> Result<bool, LinkError> {
         loop {
             if self.inbox.body_remaining > 0 {
                 return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
             }
-            let frame = self.next_without_asking()?;
-            if frame.is_some() || self.rings.are_empty_for_sure()? {
-                return Ok(frame);
+            let came = self.next_without_asking(into)?;
+            if came || self.rings.are_empty_for_sure()? {
+                return Ok(came);
             }
         }
     }
@@ -205,47 +235,60 @@ impl Link {
     /// [`LinkError::Closed`], [`LinkError::Lost`], [`LinkError::Malformed`], [`LinkError::BodyPending`],
     /// [`LinkError::DescriptorsLost`].
     pub fn recv(&mut self) -> Result<Option<InFrame>, LinkError> {
+        let mut frame = InFrame::default();
+        Ok(self.recv_into(&mut frame)?.then_some(frame))
+    }
+
+    /// As [`Link::recv`], with the memory of an earlier frame; whether there was one.
+    ///
+    /// # Errors
+    /// As [`Link::recv`].
+    pub fn recv_into(&mut self, into: &mut InFrame) -> Result<bool, LinkError> {
         if self.inbox.body_remaining > 0 {
             return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
         }
         let mut reads = true;
         loop {
-            if let Some(frame) = self.next_without_asking()? {
-                return Ok(Some(frame));
+            if self.next_without_asking(into)? {
+                return Ok(true);
             }
             // One read is enough: what is left makes the descriptor readable, and a peer that sends without end does
             // not keep the caller. But what was read ahead the kernel does not know of.
             if reads {
                 reads = self.read_once()? && self.channel.reads_ahead();
             } else if self.rings.are_empty_for_sure()? {
-                return Ok(None);
+                return Ok(false);
             }
         }
     }
 
     /// The next frame of those that are here already, in a ring or in the buffer.
-    fn next_without_asking(&mut self) -> Result<Option<InFrame>, LinkError> {
+    fn next_without_asking(&mut self, into: &mut InFrame) -> Result<bool, LinkError> {
         let descriptors_pass = self.transport().passes_descriptors();
         loop {
             if self.inbox.ended {
                 return Err(LinkError::Closed);
             }
-            let from_ring = self.rings.next(&self.limits);
-            if let Some(frame) = self.inbox.ending(from_ring)? {
-                return Ok(Some(frame));
+            let from_ring = self.rings.next(&self.limits, into);
+            if self.inbox.ending(from_ring)? {
+                return Ok(true);
+            }
+            if self.inbox.is_empty() {
+                return Ok(false);
             }
             let parsed = self.inbox.parse(&self.limits, descriptors_pass);
             match self.inbox.ending(parsed)? {
                 Some(Parsed::Frame(frame)) => {
                     let in_order = self.rings.check_socket_frame();
-                    return self.inbox.ending(in_order).map(|()| Some(frame));
+                    *into = frame;
+                    return self.inbox.ending(in_order).map(|()| true);
                 }
                 Some(Parsed::OfRings(frame)) => {
                     let agreed = self.rings.agree(frame, &mut self.outbox, &mut self.channel);
                     self.inbox.ending(agreed)?;
                 }
                 Some(Parsed::Nothing) => {}
-                None => return Ok(None),
+                None => return Ok(false),
             }
         }
     }

@@ -78,6 +78,11 @@ pub(crate) fn receive_vectored(
     Ok(received.bytes)
 }
 
+/// The same where nothing but bytes is expected.
+pub(crate) fn receive_bytes(fd: BorrowedFd<'_>, slices: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+    retry(|| Ok(rustix::io::readv(fd, slices)?))
+}
+
 fn retry<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

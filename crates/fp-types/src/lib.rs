@@ -91,7 +91,7 @@ pub use schema::{
 };
 pub use selection::{ParseSelectionError, Position, Selection, SelectionError, SelectionExpression, Slice};
 pub use shape::{Shape, ShapeTooLarge};
-pub use step_map::StepMap;
+pub use step_map::{StepMap, StepSet};
 pub use stride::{StrideError, StridedRegion};
 pub use table::{
     ApplyError, ComposeError, Contribution, ContributionError, PutChanges, PutChangesError, PutColumn,

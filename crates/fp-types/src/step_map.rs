@@ -27,12 +27,14 @@ impl<T> StepMap<T> {
     }
 
     /// Where a step is, or belongs.
+    #[inline]
     fn find(&self, step: StepId) -> Result<usize, usize> {
         let (Some((first, _)), Some((last, _))) = (self.entries.front(), self.entries.back()) else {
             return Err(0);
         };
-        if *last < step {
-            return Err(self.entries.len());
+        if *last <= step {
+            let len = self.entries.len();
+            return if *last == step { Ok(len - 1) } else { Err(len) };
         }
         // Neighbours lie as far from the first as their numbers say.
         let at = usize::try_from(step.0.wrapping_sub(first.0)).unwrap_or(usize::MAX);
@@ -72,10 +74,19 @@ impl<T> StepMap<T> {
     /// The value of a step; made if the step is not there.
     pub fn get_or_insert_with(&mut self, step: StepId, make: impl FnOnce() -> T) -> &mut T {
         let at = self.find(step).unwrap_or_else(|at| {
-            self.entries.insert(at, (step, make()));
+            self.put(at, step, make());
             at
         });
         &mut self.entries[at].1
+    }
+
+    /// Puts a step where it belongs. That is the end, as a rule.
+    fn put(&mut self, at: usize, step: StepId, value: T) {
+        if at == self.entries.len() {
+            self.entries.push_back((step, value));
+        } else {
+            self.entries.insert(at, (step, value));
+        }
     }
 
     /// Gives a step its value; the one that it had before.
@@ -83,16 +94,27 @@ impl<T> StepMap<T> {
         match self.find(step) {
             Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
             Err(at) => {
-                self.entries.insert(at, (step, value));
+                self.put(at, step, value);
                 None
             }
         }
     }
 
-    /// Takes a step out.
+    /// Takes a step out. That is the first, as a rule.
     pub fn remove(&mut self, step: &StepId) -> Option<T> {
         let at = self.find(*step).ok()?;
-        self.entries.remove(at).map(|(_, value)| value)
+        let taken = if at == 0 { self.entries.pop_front() } else { self.entries.remove(at) };
+        taken.map(|(_, value)| value)
+    }
+
+    /// The first step, with its value.
+    pub fn first_mut(&mut self) -> Option<(&StepId, &mut T)> {
+        self.entries.front_mut().map(|(step, value)| (&*step, value))
+    }
+
+    /// Takes all steps out.
+    pub fn clear(&mut self) {
+        self.entries.clear();
     }
 
     /// Keeps what is asked for.
@@ -121,15 +143,71 @@ impl<T> StepMap<T> {
     }
 }
 
+/// Steps, as [`StepMap`] has them, without values.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepSet(StepMap<()>);
+
+impl StepSet {
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether this step is there.
+    pub fn contains(&self, step: &StepId) -> bool {
+        self.0.contains_key(step)
+    }
+
+    /// Adds a step; whether it is new.
+    pub fn insert(&mut self, step: StepId) -> bool {
+        self.0.insert(step, ()).is_none()
+    }
+
+    /// Takes a step out; whether it was there.
+    pub fn remove(&mut self, step: &StepId) -> bool {
+        self.0.remove(step).is_some()
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> Option<&StepId> {
+        self.iter().next()
+    }
+
+    /// The steps, rising.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &StepId> {
+        self.0.keys()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     proptest! {
         #[test]
-        fn is_a_map(ops in prop::collection::vec((0u64..12, 0u8..5, any::<u8>()), 0..60)) {
+        fn is_a_set(ops in prop::collection::vec((0u64..12, any::<bool>()), 0..60)) {
+            let (mut ours, mut model) = (StepSet::default(), BTreeSet::new());
+            for (step, adds) in ops {
+                let step = StepId(step);
+                match adds {
+                    true => prop_assert_eq!(ours.insert(step), model.insert(step)),
+                    false => prop_assert_eq!(ours.remove(&step), model.remove(&step)),
+                }
+                prop_assert!(ours.iter().eq(model.iter()) && ours.first() == model.first());
+                prop_assert_eq!(ours.contains(&step), model.contains(&step));
+                prop_assert_eq!((ours.len(), ours.is_empty()), (model.len(), model.is_empty()));
+            }
+        }
+
+        #[test]
+        fn is_a_map(ops in prop::collection::vec((0u64..12, 0u8..6, any::<u8>()), 0..60)) {
             let (mut ours, mut model) = (StepMap::new(), BTreeMap::new());
             for (step, op, value) in ops {
                 let step = StepId(step);
@@ -140,6 +218,10 @@ mod tests {
                         let made = *ours.get_or_insert_with(step, || value);
                         prop_assert_eq!(made, *model.entry(step).or_insert(value));
                     }
+                    4 if value == 0 => {
+                        ours.clear();
+                        model.clear();
+                    }
                     _ => {
                         ours.retain(|known, _| known.0 % 3 != step.0 % 3);
                         model.retain(|known, _| known.0 % 3 != step.0 % 3);
@@ -147,6 +229,8 @@ mod tests {
                 }
                 prop_assert!(ours.iter().eq(model.iter()));
                 prop_assert!(ours.keys().eq(model.keys()) && ours.values().eq(model.values()));
+                let first = ours.first_mut().map(|(step, value)| (*step, *value));
+                prop_assert_eq!(first, model.first_key_value().map(|(step, value)| (*step, *value)));
                 prop_assert_eq!(ours.get(&step), model.get(&step));
                 prop_assert_eq!(ours.get_mut(&step).copied(), model.get(&step).copied());
                 prop_assert_eq!(ours.contains_key(&step), model.contains_key(&step));

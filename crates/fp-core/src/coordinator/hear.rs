@@ -10,7 +10,6 @@ use crate::rendezvous::registrar::News;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
 use fp_proto::time::Moment;
-use fp_transport::PeerProof;
 use std::os::fd::AsFd;
 use std::time::Instant;
 
@@ -65,14 +64,14 @@ impl<R: Role> Endpoint<R> {
 
     /// Hears what a link has. A turn looks at the clock once, for all that it hears.
     pub(super) fn link_ready(&self, state: &mut State<R>, token: u64, from: From, now: Moment) {
-        let (proof, mut turn) = (state.links.proof(token), Turn::default());
+        let mut turn = Turn::default();
         loop {
             match state.links.receive(token, from, &mut turn) {
                 Ok(Some(message)) => {
-                    if matches!(message, Message::AskStatus { .. }) {
-                        state.tell_process();
+                    match comes_with_every_step(&message) {
+                        true => state.machine.handle_message(now, PeerId(token), message),
+                        false => self.hear(state, now, (PeerId(token), message)),
                     }
-                    self.hear(state, now, (PeerId(token), message), proof.as_deref());
                     self.drain_some(state, CHUNK);
                 }
                 Ok(None) => break,
@@ -82,22 +81,19 @@ impl<R: Role> Endpoint<R> {
                 }
             }
         }
-        state.links.watch_writing(token, self.epoll.as_fd());
-        if state.links.is_unfinished(token) {
+        if state.links.end_turn(token, self.epoll.as_fd()) {
             // What is here makes no descriptor readable.
             self.mailbox.ring();
         }
     }
 
-    /// Hands a message to the machine, or has it refused.
-    fn hear(
-        &self,
-        state: &mut State<R>,
-        now: Moment,
-        (from, mut message): (PeerId, Message),
-        proof: Option<&PeerProof>,
-    ) {
-        let strange = proof.filter(|_| !state.machine.is_of_cohort(from));
+    /// Hands a message to the machine, or has it refused. There is more to what does not come with every step.
+    fn hear(&self, state: &mut State<R>, now: Moment, (from, mut message): (PeerId, Message)) {
+        if matches!(message, Message::AskStatus { .. }) {
+            state.tell_process();
+        }
+        let proof = state.links.proof(from.0);
+        let strange = proof.as_deref().filter(|_| !state.machine.is_of_cohort(from));
         match strange.map_or(Ok(()), |proof| state.role.admit(&mut message, proof)) {
             Ok(()) => {
                 if tells_of_newcomer(&message) {
@@ -111,4 +107,9 @@ impl<R: Role> Endpoint<R> {
             Err(denial) => state.machine.handle_denied(now, from, message, denial),
         }
     }
+}
+
+/// Whether a message is one of those that say nothing of newcomers, and that no access list refuses: most are.
+fn comes_with_every_step(message: &Message) -> bool {
+    matches!(message, Message::Assign(_) | Message::Release { .. })
 }

@@ -4,7 +4,7 @@ use fp_proto::bounds::LIMIT_LONG_BYTES;
 use fp_proto::codec;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
-use fp_transport::{Link, LinkError, OutFrame, PeerProof, RingWatch};
+use fp_transport::{InFrame, Link, LinkError, PeerProof, RingWatch};
 use rustix::event::epoll;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -49,11 +49,15 @@ pub(crate) struct Turn {
 pub(crate) struct Links {
     entries: BTreeMap<u64, Entry>,
     next: u64,
+    /// What was received last: its memory is for what comes next.
+    frame: InFrame,
+    /// Whether all peers put messages into their rings without ringing.
+    silent: bool,
 }
 
 impl Links {
     pub(crate) fn new(first: u64) -> Self {
-        Self { entries: BTreeMap::new(), next: first }
+        Self { entries: BTreeMap::new(), next: first, frame: InFrame::default(), silent: false }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -70,6 +74,7 @@ impl Links {
         link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
         let token = self.next;
         self.next += 1;
+        self.silent = false;
         let data = epoll::EventData::new_u64(token);
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
         self.entries.insert(
@@ -92,7 +97,7 @@ impl Links {
     /// end.
     pub(crate) fn send(&mut self, to: PeerId, message: &Message, set: BorrowedFd<'_>) -> Result<(), PeerId> {
         let Some(entry) = self.entries.get_mut(&to.0).filter(|entry| !entry.broken) else { return Ok(()) };
-        match entry.link.send(OutFrame::new(codec::encode(message))) {
+        match entry.link.send_head(&codec::encode(message)) {
             Ok(()) => entry.watch(to.0, set),
             Err(LinkError::Closed | LinkError::Lost(_)) => entry.broken = true,
             Err(error) => {
@@ -113,18 +118,18 @@ impl Links {
         turn: &mut Turn,
     ) -> Result<Option<Message>, PeerId> {
         let Some(entry) = self.entries.get_mut(&token) else { return Ok(None) };
-        let received = entry.receive(from, turn);
+        let received = entry.receive(from, turn, &mut self.frame);
         if received.is_err() {
             self.entries.remove(&token);
         }
         received.map_err(|()| PeerId(token))
     }
 
-    /// Watches for room to write, if something waits to be written.
-    pub(crate) fn watch_writing(&mut self, token: u64, set: BorrowedFd<'_>) {
-        if let Some(entry) = self.entries.get_mut(&token) {
-            entry.watch(token, set);
-        }
+    /// Watches for room to write, if something waits to be written. Says whether the turn left some of what was here.
+    pub(crate) fn end_turn(&mut self, token: u64, set: BorrowedFd<'_>) -> bool {
+        let Some(entry) = self.entries.get_mut(&token) else { return false };
+        entry.watch(token, set);
+        entry.unfinished
     }
 
     /// What is known for sure of a peer that dialled this side.
@@ -139,6 +144,9 @@ impl Links {
 
     /// Has the peers put messages into their rings without ringing.
     pub(crate) fn be_silent(&mut self) {
+        if std::mem::replace(&mut self.silent, true) {
+            return;
+        }
         for entry in self.entries.values_mut() {
             entry.link.arm(false);
         }
@@ -152,16 +160,13 @@ impl Links {
 
     /// Has the peers ring again; gives the links that have something already.
     pub(crate) fn be_rung(&mut self) -> impl Iterator<Item = u64> {
+        self.silent = false;
         self.entries.iter_mut().filter_map(|(&token, entry)| entry.link.arm(true).then_some(token))
     }
 
     /// The links that have something here.
     pub(crate) fn here(&self) -> impl Iterator<Item = u64> {
         self.entries.iter().filter(|(_, entry)| entry.link.has_buffered()).map(|(&token, _)| token)
-    }
-
-    pub(crate) fn is_unfinished(&self, token: u64) -> bool {
-        self.entries.get(&token).is_some_and(|entry| entry.unfinished)
     }
 
     /// The links whose sockets were readable and were not looked at. Mostly there is a bell that was heard already, and to
@@ -185,7 +190,7 @@ impl Links {
 }
 
 impl Entry {
-    fn receive(&mut self, from: From, turn: &mut Turn) -> Result<Option<Message>, ()> {
+    fn receive(&mut self, from: From, turn: &mut Turn, frame: &mut InFrame) -> Result<Option<Message>, ()> {
         if turn.messages == 0 {
             self.broken |= self.link.flush().is_err();
         }
@@ -198,12 +203,12 @@ impl Entry {
             self.is_owed_a_look = self.link.has_buffered();
         }
         let looks = from == From::Socket && !self.is_owed_a_look;
-        let frame = if looks { self.link.recv() } else { self.link.recv_here() };
-        match frame {
-            Ok(Some(frame)) => codec::decode(&frame.head).map(Some).map_err(|error| {
+        let came = if looks { self.link.recv_into(frame) } else { self.link.recv_here_into(frame) };
+        match came {
+            Ok(true) => codec::decode(&frame.head).map(Some).map_err(|error| {
                 tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");
             }),
-            Ok(None) => Ok(None),
+            Ok(false) => Ok(None),
             Err(LinkError::Closed) => Err(()),
             Err(error) => {
                 tracing::debug!(%error, "control link lost");

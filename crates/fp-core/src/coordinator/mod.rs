@@ -274,8 +274,18 @@ impl<R: Role> Endpoint<R> {
         deadline: Instant,
         check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
     ) -> Option<T> {
+        self.wait_since(Instant::now(), deadline, check)
+    }
+
+    /// As `wait`, for who has looked at the clock just now.
+    pub(crate) fn wait_since<T>(
+        &self,
+        started: Instant,
+        deadline: Instant,
+        check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
+    ) -> Option<T> {
         let mut slept = false;
-        let found = self.wait_driving(deadline, check, &mut slept);
+        let found = self.wait_driving((started, deadline), check, &mut slept);
         if slept && !self.attended.load(Ordering::SeqCst) {
             self.leave();
         }
@@ -285,14 +295,15 @@ impl<R: Role> Endpoint<R> {
     /// As `wait`; says whether it slept.
     fn wait_driving<T>(
         &self,
-        deadline: Instant,
+        (started, deadline): (Instant, Instant),
         mut check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
         slept: &mut bool,
     ) -> Option<T> {
         let mut state = self.lock();
-        let mut ask = self.interrupt.as_ref().map(|interrupt| (interrupt, Instant::now() + ASK));
+        let mut ask = self.interrupt.as_ref().map(|interrupt| (interrupt, started + ASK));
+        let mut looked = Some(started);
         loop {
-            let now = Instant::now();
+            let now = looked.take().unwrap_or_else(Instant::now);
             let answer = check(&mut state, self.clock.moment(now));
             let moved = self.drain(&mut state);
             let again = match answer {

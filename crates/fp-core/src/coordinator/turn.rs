@@ -40,9 +40,12 @@ const QUIET_TURNS: u32 = 64;
 const LOOKS: u32 = 1024;
 
 impl<R: Role> State<R> {
-    /// The tokens of control links that have something here.
-    fn here(&self) -> impl Iterator<Item = u64> {
-        self.links.here().map(|token| token | HERE_BIT)
+    /// These, and the tokens of control links that have something here.
+    fn with_here(&mut self, mut ready: Tokens) -> Tokens {
+        for token in self.links.here() {
+            ready.push(token | HERE_BIT);
+        }
+        ready
     }
 
     /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
@@ -64,9 +67,10 @@ impl<R: Role> Endpoint<R> {
         if self.is_forked() || !self.take_descriptors(by) {
             return false;
         }
-        let mut ready = self.ready(Duration::ZERO);
-        ready.extend(self.lock().here());
-        let data = self.turn_control(&ready, by == By::Caller);
+        let ready = self.ready(Duration::ZERO);
+        let mut state = self.lock();
+        let ready = state.with_here(ready);
+        let data = self.turn_control(state, &ready, by == By::Caller);
         self.turn_data(&data);
         true
     }
@@ -93,7 +97,7 @@ impl<R: Role> Endpoint<R> {
         let owed: Tokens = state.links.owed().collect();
         drop(state);
         let ready = if owed.is_empty() { self.await_ready(due) } else { owed };
-        let data = self.turn_control(&ready, true);
+        let data = self.turn_control(self.lock(), &ready, true);
         self.turn_data(&data);
         self.lock()
     }
@@ -144,12 +148,17 @@ impl<R: Role> Endpoint<R> {
     }
 
     /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
-    fn turn_control(&self, ready: &[u64], by_caller: bool) -> Tokens {
-        let mut state = self.lock();
+    fn turn_control<'a>(
+        &'a self,
+        mut state: MutexGuard<'a, State<R>>,
+        ready: &[u64],
+        by_caller: bool,
+    ) -> Tokens {
         let instant = Instant::now();
         let now = self.clock.moment(instant);
         let is_data = |token: &u64| token & DATA_BIT != 0;
-        let data: Tokens = ready.iter().copied().filter(is_data).collect();
+        let mut data = Tokens::new();
+        ready.iter().filter(|token| is_data(token)).for_each(|token| data.push(*token));
         let mut news = data.len() < ready.len();
         for &token in ready.iter().filter(|token| !is_data(token)) {
             match token {
@@ -160,8 +169,8 @@ impl<R: Role> Endpoint<R> {
                 }
                 link => self.link_ready(&mut state, link, From::Socket, now),
             }
-            self.drain_some(&mut state, CHUNK);
             if !by_caller {
+                self.drain_some(&mut state, CHUNK);
                 state = self.give_way(state);
             }
         }

@@ -64,6 +64,22 @@ impl<'a> Beginning<'a> {
         stopwatch::add(counter, now - std::mem::replace(&mut self.counted, now));
     }
 
+    /// Begins the step, if nothing may be waited for.
+    fn look_freely(&self, state: &mut State<PublisherRole>, now: Moment) -> Option<BegunStep> {
+        if state.role.life.failure.is_some() {
+            return None;
+        }
+        self.make_room(state);
+        state.machine.begin_freely(now)
+    }
+
+    /// Says to the machine how many bytes may live.
+    fn make_room(&self, state: &mut State<PublisherRole>) -> Allowance {
+        let allowance = self.shared.server.room.allowance();
+        state.machine.set_room_bytes(if self.is_stored { u64::MAX } else { allowance.room_bytes });
+        allowance
+    }
+
     /// Begins the step, or says when to look again.
     pub(crate) fn look(
         &mut self,
@@ -74,8 +90,7 @@ impl<'a> Beginning<'a> {
         if let Some(what) = &state.role.life.failure {
             return Ok(Err(BeginError::Coordinator { stream: stream(), what: what.clone() }));
         }
-        let allowance = self.shared.server.room.allowance();
-        state.machine.set_room_bytes(if self.is_stored { u64::MAX } else { allowance.room_bytes });
+        let allowance = self.make_room(state);
         match state.machine.begin_step(now) {
             Ok(Begin::Started(begun)) => Ok(Ok(begun)),
             Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until, allowance),
@@ -134,9 +149,12 @@ pub(crate) fn begin(shared: &PublisherSession, is_stored: bool) -> Result<BegunS
     // After a small step `end` has heard what came already. Where the next one may not begin at once, the news is heard
     // first: no policy may drop a step for room that is there.
     let caught_up = shared.caught_up.swap(false, Ordering::Relaxed) || shared.endpoint.is_crowded();
-    if !caught_up || !shared.begins_freely() {
-        shared.endpoint.catch_up();
+    if caught_up
+        && let Some(begun) = shared.endpoint.drive_briefly(|state, now| beginning.look_freely(state, now))
+    {
+        return Ok(begun);
     }
+    shared.endpoint.catch_up();
     let begun =
         shared.endpoint.wait_briefly(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
     beginning.outcome(begun)

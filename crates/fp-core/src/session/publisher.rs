@@ -320,10 +320,6 @@ impl PublisherSession {
         self.spare_puts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn begins_freely(&self) -> bool {
-        self.endpoint.inspect(|state| state.machine.begins_freely())
-    }
-
     /// After a small step: what came meanwhile is heard now, when the step is on its way, and not before the next one.
     /// Hearing is a fifth of a small step's cost, and would delay the next step's data. Larger steps hear first: memory
     /// that came back last is still in the caches.

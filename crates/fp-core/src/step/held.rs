@@ -49,6 +49,14 @@ struct Known {
     blocks: BTreeSet<BlockId>,
 }
 
+/// Forgets all of it.
+fn clear<T>(names: &mut Mutex<BTreeMap<String, T>>) {
+    let names = names.get_mut().unwrap_or_else(PoisonError::into_inner);
+    if !names.is_empty() {
+        names.clear();
+    }
+}
+
 /// What publishers made of a step: where its blocks are, by what they are called.
 #[derive(Default)]
 pub(crate) struct OwnerMade(Mutex<BTreeMap<String, Known>>);
@@ -162,8 +170,10 @@ impl HeldStep {
     pub(crate) fn leave(held: &mut Arc<Self>) {
         let Some(alone) = Arc::get_mut(held) else { return };
         alone.let_go();
-        (alone.merged, alone.there) = (Mutex::default(), OwnerMade::default());
-        (alone.transformed, alone.made) = (Once::new(LIMIT_RESULTS), Once::new(LIMIT_MADE));
+        clear(&mut alone.merged);
+        clear(&mut alone.there.0);
+        alone.transformed.clear();
+        alone.made.clear();
         held.shared.spare_step.keep(held);
     }
 

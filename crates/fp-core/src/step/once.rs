@@ -19,6 +19,11 @@ impl<T> Once<T> {
         Self(Shared::new(limit))
     }
 
+    /// Forgets all of it.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// What that key stands for; counted. Where nothing comes of what goes in, that error is the caller's alone.
     pub(crate) fn of(
         &self,

@@ -255,7 +255,8 @@ impl Subscriber {
     pub fn next_step(&mut self, timeout: Duration) -> Result<NextStep, ReadError> {
         self.shared.check_fork()?;
         let watch = Stopwatch::start(&self.shared.counters.next_step_ns);
-        let next = self.shared.endpoint.wait(after(watch.started, timeout), look_for_step);
+        let deadline = after(watch.started, timeout);
+        let next = self.shared.endpoint.wait_since(watch.started, deadline, look_for_step);
         drop(watch);
         taken(&self.shared, next)
     }

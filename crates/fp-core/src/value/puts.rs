@@ -15,12 +15,19 @@ const LIMIT_SPARE: usize = 64;
 pub(crate) struct Puts {
     /// In the order of their first puts.
     contribution: Contribution,
-    /// Where each is, once there are many.
-    places: BTreeMap<String, usize>,
-    /// Blocks of global arrays once more, where they are many, so that one put twice is found among a million.
-    regions: BTreeMap<String, BTreeSet<Region>>,
+    /// To find what is among many.
+    many: Option<Box<Many>>,
     /// Of earlier steps, without blocks.
     spare: Vec<VariablePut>,
+}
+
+/// What was put once more, where there is much of it.
+#[derive(Default)]
+struct Many {
+    /// Where each variable is, once there are many.
+    places: BTreeMap<String, usize>,
+    /// Blocks of global arrays, where they are many, so that one put twice is found among a million.
+    regions: BTreeMap<String, BTreeSet<Region>>,
 }
 
 impl Puts {
@@ -28,7 +35,7 @@ impl Puts {
         let puts = &self.contribution.variables;
         match puts.len() {
             ..=FEW => puts.iter().position(|put| put.def.name == name),
-            _ => self.places.get(name).copied(),
+            _ => self.many.as_ref()?.places.get(name).copied(),
         }
     }
 
@@ -51,18 +58,21 @@ impl Puts {
         let place = |(at, put): (usize, &VariablePut)| (put.def.name.clone(), at);
         match puts.len() {
             ..=FEW => {}
-            len if self.places.is_empty() => {
-                self.places = puts.iter().enumerate().map(place).collect();
-                debug_assert_eq!(self.places.len(), len);
+            len => {
+                let places = &mut self.many.get_or_insert_default().places;
+                match places.is_empty() {
+                    true => *places = puts.iter().enumerate().map(place).collect(),
+                    false => drop(places.insert(variable.name().to_owned(), len - 1)),
+                }
+                debug_assert_eq!(places.len(), len);
             }
-            len => drop(self.places.insert(variable.name().to_owned(), len - 1)),
         }
         puts.len() - 1
     }
 
     /// Whether this block of a global array was put.
     pub(crate) fn has(&self, put: &VariablePut, region: &Region) -> bool {
-        match self.regions.get(&put.def.name) {
+        match self.many.as_ref().and_then(|many| many.regions.get(&put.def.name)) {
             Some(regions) => regions.contains(region),
             None => put.blocks.contains(region),
         }
@@ -79,8 +89,11 @@ impl Puts {
         }
         if count == FEW + 1 {
             let all = put.blocks.iter().copied().collect();
-            self.regions.insert(variable.name().to_owned(), all);
-        } else if let Some(regions) = self.regions.get_mut(variable.name()) {
+            let regions = &mut self.many.get_or_insert_default().regions;
+            regions.insert(variable.name().to_owned(), all);
+        } else if let Some(regions) =
+            self.many.as_mut().and_then(|many| many.regions.get_mut(variable.name()))
+        {
             regions.insert(*region);
         }
     }
@@ -93,8 +106,7 @@ impl Puts {
 
     /// Forgets all of it, but for memory that the next step can use.
     pub(crate) fn clear(&mut self) {
-        self.places.clear();
-        self.regions.clear();
+        self.many = None;
         for mut put in self.contribution.variables.drain(..) {
             if self.spare.len() < LIMIT_SPARE && put.blocks.capacity() <= LIMIT_SPARE {
                 put.blocks.clear();

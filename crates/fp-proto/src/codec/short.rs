@@ -2,7 +2,8 @@
 //! instructions. What is not here, or says anything unusual, is left to the general codec.
 
 use super::general::{MessageBytes, USUAL_BYTES};
-use crate::data::{DataMessage, Place, PlacedBlock, PlacedBlocks};
+use crate::bounds::LIMIT_NAME_BYTES;
+use crate::data::{DataMessage, InlineBlock, Place, PlacedBlock, PlacedBlocks};
 use crate::message::{Assignment, Message};
 use fp_types::{StepId, TableId};
 
@@ -193,6 +194,44 @@ pub(crate) fn encode_data(message: &DataMessage) -> Option<MessageBytes> {
     Some(out.written())
 }
 
+/// Writes that a block of that variable goes along with its place, behind what is in `into`.
+pub(crate) fn encode_inline(one: &InlineBlock<'_>, into: &mut Vec<u8>) {
+    let InlineBlock { step, variable, block, bytes } = *one;
+    let mut out = Writing::new(PLACED);
+    out.number(step.0);
+    out.all(&[0, 1]);
+    if variable.len() <= LIMIT_PART_BYTES {
+        out.counted(variable.as_bytes());
+    } else {
+        out.number(variable.len() as u64);
+        into.extend_from_slice(&out.bytes[..out.len]);
+        into.extend_from_slice(variable.as_bytes());
+        out.len = 0;
+    }
+    out.number(block.into());
+    out.byte(INLINE);
+    out.number(bytes.len() as u64);
+    into.extend_from_slice(&out.bytes[..out.len]);
+    into.extend_from_slice(bytes);
+}
+
+/// What these bytes say, if it is that one block goes along with its place, and nobody asked.
+pub(crate) fn decode_inline(bytes: &[u8]) -> Option<InlineBlock<'_>> {
+    let mut input = Reading(bytes);
+    if input.byte()? != PLACED {
+        return None;
+    }
+    let step = StepId(input.number()?);
+    if input.all()? != [0, 1] {
+        return None;
+    }
+    let variable = std::str::from_utf8(input.counted()?).ok()?;
+    let block = input.short_number()?;
+    let bytes = (input.byte()? == INLINE).then(|| input.counted())??;
+    let is_known = input.0.is_empty() && variable.len() <= LIMIT_NAME_BYTES;
+    is_known.then_some(InlineBlock { step, variable, block, bytes })
+}
+
 /// The message of the data plane of these bytes, if it is one of these.
 pub(crate) fn decode_data(bytes: &[u8]) -> Option<DataMessage> {
     let mut input = Reading(bytes);
@@ -254,7 +293,7 @@ mod tests {
             offset,
             len,
         });
-        let inline = prop::collection::vec(any::<u8>(), 0..40).prop_map(|bytes| Place::Inline { bytes });
+        let inline = prop::collection::vec(any::<u8>(), 0..300).prop_map(|bytes| Place::Inline { bytes });
         let place = prop_oneof![segment, inline];
         ("[a-zé]{0,20}", number(), number(), place).prop_map(|(variable, step, block, place)| {
             let (step, block) = (StepId(step), block as u32);
@@ -270,6 +309,17 @@ mod tests {
             prop_assert_eq!(encode(&message), Some(bytes.clone()));
             prop_assert_eq!(decode(&bytes), Some(message));
             let bytes = to_bytes(&data);
+            let DataMessage::Placed { step, blocks, .. } = &data else { unreachable!() };
+            let PlacedBlock { variable, block, place } = &blocks[0];
+            if let Place::Inline { bytes: here } = place {
+                let one = InlineBlock { step: *step, variable, block: *block, bytes: here };
+                let mut written = Vec::new();
+                encode_inline(&one, &mut written);
+                prop_assert_eq!(&written[..], &bytes[..]);
+                prop_assert_eq!(decode_inline(&bytes), Some(one));
+            } else {
+                prop_assert_eq!(decode_inline(&bytes), None);
+            }
             let short = encode_data(&data);
             prop_assert!(short.is_none_or(|short| short == bytes));
             prop_assert_eq!(decode_data(&bytes), Some(data));
@@ -290,6 +340,9 @@ mod tests {
                 }
                 if let Some(message) = decode_data(&bytes) {
                     prop_assert_eq!(from_bytes::<DataMessage, 1000>(&bytes).ok(), Some(message));
+                }
+                if let Some(one) = decode_inline(&bytes) {
+                    prop_assert_eq!(from_bytes::<DataMessage, 1000>(&bytes).ok(), Some(one.into()));
                 }
             }
         }

@@ -233,6 +233,12 @@ pub(crate) fn released(
         let decided = machine.lead.as_ref().and_then(|lead| lead.steps.get(step));
         decided.is_some_and(|decided| decided.retire)
     };
+    if let [step] = steps[..] {
+        let retire = retire || looked_at(&step);
+        unhold(machine, subscription, step);
+        log::append(machine, Decision::Released { subscription, steps, retire });
+        return;
+    }
     let (retired, reused): (Few<StepId>, Few<StepId>) =
         steps.into_iter().partition(|step| retire || looked_at(step));
     for (steps, retire) in [(retired, true), (reused, false)] {

@@ -19,6 +19,9 @@ pub(crate) struct Numbers(BTreeMap<String, Found>);
 
 impl Numbers {
     pub(crate) fn of(parts: Vec<MeasurePart>, measures: &dyn MeasureParts) -> Self {
+        if parts.is_empty() {
+            return Self::default();
+        }
         let finish = |MeasurePart { measure, part, unmeasured }: MeasurePart| {
             let found = unmeasured.map_or_else(|| measures.finish(&measure, &part), Err);
             (measure, found)

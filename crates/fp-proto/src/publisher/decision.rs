@@ -65,7 +65,7 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     lead.next_decided = StepId(step.0 + 1);
     let id = table.as_ref().map(|table| table.id());
     if let Some(table) = table {
-        remember(machine, step, table, report, (kept.clone(), judgements));
+        remember(machine, step, table, report, (Few::from_slice(&kept), judgements));
     }
     log::append(machine, Decision::Decided { step, table: id, kept });
     hand_out(machine, step, &shares);
@@ -137,8 +137,8 @@ fn shares(
 ) -> (Few<(SubscriptionId, Share)>, Judgements) {
     let any = mutated!(machine.wire, KeptByAny);
     let forgets = mutated!(machine.wire, ReservedHitForgotten);
-    let not_kept = report.not_kept.iter().copied().filter(|_| !any).collect();
-    let kept = Kept { is_whole: judged.is_some(), not_kept };
+    let mut kept = Kept { is_whole: judged.is_some(), not_kept: BTreeSet::new() };
+    kept.not_kept.extend(report.not_kept.iter().copied().filter(|_| !any));
     let of_reserve = judge_for_reserve(machine, step, &kept, judged);
     let (mut shares, mut judgements) = (standing_shares(machine, step, &kept, &of_reserve), Vec::new());
     let told = of_reserve.iter().filter(|(verdict, found)| *verdict != Verdict::Unmet && !found.is_empty());
@@ -213,7 +213,7 @@ fn looked_at(
     let counted = mutated!(machine.wire, IndifferentIsSkipped);
     let forgets = mutated!(machine.wire, LastWatchForgotten);
     let Some(lead) = &machine.lead else { return Few::new() };
-    let mut looked_at: Few<SubscriptionId> = lead.judging.one_by_one().collect();
+    let mut looked_at: Few<SubscriptionId> = Few::from_slice(lead.judging.one_by_one());
     let together = lead.judging.together();
     if together.is_empty() {
         return looked_at;

@@ -62,11 +62,14 @@ pub(crate) fn child_closing(machine: &mut PublisherMachine, child: Rank, steps: 
 
 /// Passes `Closing` up when this rank has closed and reported all, and all children have closed.
 pub(crate) fn consider_closing(machine: &mut PublisherMachine) {
+    if machine.draining.complete || machine.phase != Phase::Draining {
+        return;
+    }
     let reported = |stage| matches!(stage, Stage::Reported | Stage::Decided);
     let all_reported = machine.ledger.steps.values().all(|local| reported(local.stage));
     let all_children =
         machine.cohort.children().all(|(rank, _)| machine.draining.children.contains_key(&rank));
-    if machine.draining.complete || machine.phase != Phase::Draining || !all_reported || !all_children {
+    if !all_reported || !all_children {
         return;
     }
     machine.draining.complete = true;

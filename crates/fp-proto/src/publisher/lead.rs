@@ -6,7 +6,8 @@ use crate::few;
 use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
 use fp_types::{
-    Judgement, Rank, StandingCondition, StepId, StepMap, StepTable, SubscriptionId, TableBuilder, TableId,
+    Judgement, Rank, StandingCondition, StepId, StepMap, StepSet, StepTable, SubscriptionId, TableBuilder,
+    TableId,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -40,7 +41,7 @@ pub(crate) struct Member {
     /// Steps that it was assigned in all.
     pub(crate) assigned: u64,
     /// Assigned and not released.
-    pub(crate) held: std::collections::BTreeSet<StepId>,
+    pub(crate) held: StepSet,
     /// When it was served last, as a count of assignments of its set.
     pub(crate) served: u64,
     /// Whether it was told that the stream is over.
@@ -273,7 +274,7 @@ impl Lead {
     /// Who holds what, for the report of a close that timed out.
     pub(crate) fn holders(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
         let held = |id: SubscriptionId, served: &Served| {
-            let held = self.members_of(id).flat_map(|(_, member)| &member.held);
+            let held = self.members_of(id).flat_map(|(_, member)| member.held.iter());
             let mut steps: Vec<StepId> = held.copied().collect();
             steps.extend(served.queue.iter().map(|queued| queued.step));
             steps.sort();

@@ -234,6 +234,9 @@ impl Ledger {
         for (request, count) in watched.iter().flat_map(|watched| &watched.requests) {
             *asked.entry(request).or_default() += count;
         }
+        if asked.is_empty() {
+            return Vec::new();
+        }
         asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
     }
 
@@ -259,6 +262,9 @@ impl Ledger {
 
     /// What is measured for the conditions of these subscriptions and of watches, each once.
     pub(crate) fn measures(&self, unjudged: &[SubscriptionId], watched: Option<&Watched>) -> Vec<Arc<str>> {
+        if unjudged.is_empty() && watched.is_none() {
+            return Vec::new();
+        }
         let known = unjudged.iter().filter_map(|id| self.subscriptions.get(id));
         let own = known.flat_map(|known| known.measures(self.next));
         let measures: BTreeSet<&Arc<str>> =
@@ -281,9 +287,21 @@ impl Ledger {
             self.watch(step);
         }
         self.note_begun(now, step, &kept);
-        let report = ReadyReport { not_kept, ..ReadyReport::default() };
-        let mut local = LocalStep { kept, watched, pending, report, ..LocalStep::default() };
-        local.stored = local.is_needed();
+        let stored = !kept.is_empty() || watched.is_some();
+        let local = LocalStep {
+            stage: Stage::Begun,
+            kept,
+            watched,
+            stored,
+            pending,
+            report: ReadyReport { not_kept, ..ReadyReport::default() },
+            put: None,
+            len_bytes: 0,
+            full: false,
+            retire: false,
+            freed: false,
+            table: None,
+        };
         self.steps.insert(step, local);
         step
     }
@@ -335,15 +353,14 @@ impl Ledger {
 
     /// Frees the blocks of a step that nobody needs, and forgets the step when nothing is left to say of it.
     pub(crate) fn review(&mut self, step: StepId) -> Option<Freed> {
-        let flows = self.flows(step);
         let local = self.steps.get_mut(&step)?;
         if local.stage == Stage::Begun || local.is_needed() {
             return None;
         }
         let freed = (!local.freed).then_some(Freed { step, retire: local.retire });
-        let stored = local.stored;
+        let (stored, stage, may_settle) = (local.stored, local.stage, local.pending.is_empty());
         local.freed = true;
-        let settled = local.stage == Stage::Decided || (local.pending.is_empty() && !flows);
+        let settled = stage == Stage::Decided || (may_settle && !self.flows(step));
         if settled {
             self.steps.remove(&step);
         }

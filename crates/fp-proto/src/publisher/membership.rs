@@ -11,8 +11,7 @@ use crate::publisher::{Phase, PublisherMachine};
 use crate::publisher::{assignment, condition, drain, log};
 use crate::transition::Transition;
 use crate::wire::{Role, mutated};
-use fp_types::{Epoch, Rank, StandingCondition, StepId, SubscriptionId};
-use std::collections::BTreeSet;
+use fp_types::{Epoch, Rank, StandingCondition, StepId, StepSet, SubscriptionId};
 use std::time::Duration;
 
 /// A subscriber cohort asks for a subscription.
@@ -123,7 +122,7 @@ fn add_member(machine: &mut PublisherMachine, from: PeerId, joins: Option<Subscr
             cohort_size,
             credit,
             assigned: 0,
-            held: BTreeSet::new(),
+            held: StepSet::default(),
             served: 0,
             ended: false,
         },
@@ -277,7 +276,7 @@ fn end_member(machine: &mut PublisherMachine, member: MemberId, reason: MemberEn
     let subscription = known.subscription;
     machine.wire.event(Event::MemberLeft { subscription, member, reason });
     drop_from_set(machine, subscription, member);
-    let held: Vec<StepId> = known.held.into_iter().collect();
+    let held: Vec<StepId> = known.held.iter().copied().collect();
     assignment::recover(machine, subscription, &held, reason);
     if machine.served(subscription).is_some_and(|served| served.members.is_empty()) {
         remove_subscription(machine, subscription);

@@ -33,7 +33,7 @@ use crate::message::{Decision, Message};
 use crate::outcome::{LossReason, MemoryShortage};
 use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
-use crate::time::{Moment, earliest};
+use crate::time::{Earliest, Moment};
 use crate::transition::TransitionSet;
 use crate::wire::{Role, Wire};
 use change::Changes;
@@ -243,16 +243,12 @@ impl PublisherMachine {
 
     /// When `handle_timeout` is due.
     pub fn deadline(&self) -> Option<Moment> {
-        if self.phase == Phase::Closed {
+        if matches!(self.phase, Phase::Closed) {
             return None;
         }
-        earliest([
-            self.wire.deadline(),
-            self.cohort.deadline(),
-            ready::lag_deadline(self),
-            drain::drain_deadline(self),
-            self.questions.deadline(),
-        ])
+        let of_links = Earliest::of(self.wire.deadline()).and(self.cohort.deadline());
+        let of_steps = of_links.and(ready::lag_deadline(self)).and(drain::drain_deadline(self));
+        of_steps.and(self.questions.deadline()).moment()
     }
 
     /// A peer dialled us.

@@ -313,6 +313,9 @@ fn say_again(machine: &mut PublisherMachine, report: &mut ReadyReport) -> Option
 
 /// When a late rank is to be named.
 pub(crate) fn lag_deadline(machine: &PublisherMachine) -> Option<Moment> {
+    if machine.merging.steps.is_empty() {
+        return None;
+    }
     // A step whose awaited child is lost waits for nobody any more, and is not late.
     let waits =
         |(step, partial): &(&StepId, &Partial)| partial.named.is_none() && missing(machine, **step).is_some();

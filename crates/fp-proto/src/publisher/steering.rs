@@ -76,12 +76,16 @@ impl Steering {
 
     /// The requests that the application sees at a step.
     pub(crate) fn begin(&mut self, step: StepId) -> Vec<(ChangeId, Arc<SteeringRequest>)> {
+        self.standing = None;
+        if self.due.is_empty() {
+            self.seen.clear();
+            return Vec::new();
+        }
         let mut seen = Vec::new();
         while let Some((_, change, request)) = self.due.pop_front_if(|(first, ..)| *first <= step) {
             seen.push((change, request));
         }
         self.seen = seen.iter().map(|(change, _)| *change).collect();
-        self.standing = None;
         seen
     }
 

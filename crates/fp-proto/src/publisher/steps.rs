@@ -47,6 +47,9 @@ impl PublisherMachine {
         if let Some(step) = self.ledger.open {
             return Err(CommandError::StepOpen(step));
         }
+        if let Some(begun) = self.begin_freely(now) {
+            return Ok(Begin::Started(begun));
+        }
         if self.phase == Phase::Opening {
             return Ok(Begin::Wait { reason: BeginWait::Opening, until: self.cohort.deadline() });
         }
@@ -84,21 +87,50 @@ impl PublisherMachine {
         Ok(self.ledger.unreleased())
     }
 
+    /// Begins the next step if it begins freely. Most steps do, and nothing is waited for, refused or counted then.
+    pub fn begin_freely(&mut self, now: Moment) -> Option<BegunStep> {
+        if self.ledger.open.is_some() || (self.questions.is_waiting() && mutated!(self.wire, StatusHoldsStep))
+        {
+            return None;
+        }
+        let kept = self.kept_freely()?;
+        self.wire.enter(now);
+        let begun = start_step(self, kept, Vec::new());
+        status::note_wait(self, None);
+        self.finish();
+        Some(begun)
+    }
+
     /// Whether the next step begins at once and is kept for everybody who wants it, by what is known here already.
     pub fn begins_freely(&self) -> bool {
-        let (step, full) = (self.ledger.next, self.ledger.live_bytes() >= self.room_bytes);
-        let ledger = &self.ledger;
-        let is_free = |known: &Subscription| {
-            !known.wants(step) || (!full && ledger.live_len(known) < known.spec.limit_steps as usize)
-        };
-        let watches_are_free =
-            || ledger.awaited_by_watches(full).is_none() && !(full && ledger.has_watches());
-        self.phase == Phase::Streaming
+        self.kept_freely().is_some()
+    }
+
+    /// For whom the next step is kept one by one, if it begins freely.
+    fn kept_freely(&self) -> Option<Few<SubscriptionId>> {
+        let (ledger, step) = (&self.ledger, self.ledger.next);
+        let full = ledger.live_bytes() >= self.room_bytes;
+        let is_free = self.phase == Phase::Streaming
             && self.steering.is_free(step)
             && self.changes.held_by().is_none()
-            && self.ledger.undecided() < self.config.skew_steps.max(1) as usize
-            && ledger.looked_at().iter().filter_map(|id| ledger.get(*id)).all(is_free)
-            && watches_are_free()
+            && ledger.undecided() < self.config.skew_steps.max(1) as usize
+            && ledger.awaited_by_watches(full).is_none()
+            && !(full && ledger.has_watches());
+        if !is_free {
+            return None;
+        }
+        let (first_of_all, mut kept) = (self.first_step(), Few::new());
+        for &id in ledger.looked_at() {
+            let Some(known) = ledger.get(id).filter(|known| known.wants(step)) else { continue };
+            if full || ledger.live_len(known) >= known.spec.limit_steps as usize {
+                return None;
+            }
+            // As all watches have it; and only the very first step is precious.
+            if !known.has_joined() && (id != super::PRECIOUS || step == first_of_all) {
+                kept.push(id);
+            }
+        }
+        Some(kept)
     }
 
     /// Whether a variable of the open step is stored for somebody.
@@ -274,7 +306,7 @@ fn start_step(
     let unjudged = machine.ledger.unjudged(&kept);
     let requests = machine.ledger.requests(&kept, watched.as_deref());
     let measures = machine.ledger.measures(&unjudged, watched.as_deref());
-    let keepers = (kept.clone(), watched);
+    let keepers = (Few::from_slice(&kept), watched);
     let step = machine.ledger.begin(machine.wire.now, keepers, not_kept, machine.changes.pending());
     let steering = machine.steering.begin(step);
     BegunStep { step, kept, watches, unjudged, requests, measures, steering }

@@ -52,7 +52,10 @@ pub(crate) struct Tables {
 impl Tables {
     /// At the lead: a live step has this table.
     pub(crate) fn hold(&mut self, table: Arc<StepTable>) {
-        self.held.entry(table.id()).or_insert(Held { table, steps: 0 }).steps += 1;
+        match self.held.get_mut(&table.id()) {
+            Some(held) => held.steps += 1,
+            None => drop(self.held.insert(table.id(), Held { table, steps: 1 })),
+        }
     }
 
     /// At the lead: one step less has it.

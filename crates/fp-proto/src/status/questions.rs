@@ -100,7 +100,11 @@ impl Questions {
     }
 
     /// When the first of them is answered without those who did not answer.
+    #[inline]
     pub(crate) fn deadline(&self) -> Option<Moment> {
+        if self.passed.is_empty() {
+            return None;
+        }
         self.passed.values().map(|asked| asked.due).min()
     }
 }

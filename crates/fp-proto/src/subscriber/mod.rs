@@ -19,7 +19,7 @@ use crate::message::{MemberId, Message};
 use crate::outcome::LossReason;
 use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
-use crate::time::{Moment, earliest};
+use crate::time::{Earliest, Moment};
 use crate::transition::TransitionSet;
 use crate::wire::{DialPurpose, Wire};
 use attachment::Attachment;
@@ -151,17 +151,12 @@ impl SubscriberMachine {
 
     /// When `handle_timeout` is due.
     pub fn deadline(&self) -> Option<Moment> {
-        if self.phase == Phase::Closed {
+        if matches!(self.phase, Phase::Closed) {
             return None;
         }
-        earliest([
-            self.wire.deadline(),
-            self.cohort.deadline(),
-            self.attachment.deadline(),
-            self.contacts.deadline(),
-            self.close_give_up,
-            self.questions.deadline(),
-        ])
+        let of_links = Earliest::of(self.wire.deadline()).and(self.cohort.deadline());
+        let of_stream = of_links.and(self.attachment.deadline()).and(self.close_give_up);
+        of_stream.and(self.contacts.deadline()).and(self.questions.deadline()).moment()
     }
 
     /// A peer dialled us.

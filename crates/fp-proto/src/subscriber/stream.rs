@@ -11,7 +11,7 @@ use crate::status::report::StepCounts;
 use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
-use fp_types::{Rank, StepId};
+use fp_types::{Rank, StepId, StepMap};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Who of this subtree still has a step.
@@ -35,9 +35,9 @@ impl Pending {
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(crate) queue: VecDeque<Assignment>,
-    pending: BTreeMap<StepId, Pending>,
+    pending: StepMap<Pending>,
     /// Steps that this rank's application has taken and not released. Each with whether it goes back, if that was said.
-    pub(crate) held: BTreeMap<StepId, Option<bool>>,
+    pub(crate) held: StepMap<Option<bool>>,
     last: Option<StepId>,
     /// The highest step that this rank's application has taken, in this epoch and in those whose numbers it goes on with.
     pub(crate) taken: Option<StepId>,
@@ -133,7 +133,7 @@ impl Stream {
     }
 
     pub(crate) fn forget_child(&mut self, child: Rank) {
-        for pending in self.pending.values_mut() {
+        for (_, pending) in self.pending.iter_mut() {
             pending.children.remove(&child);
         }
     }
@@ -152,7 +152,8 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     machine.cohort.tell_children(&mut machine.wire, || assignment.clone().into_message());
     // Those that have left hear of it all the same, and let go of it at once.
     let children = machine.cohort.children().map(|(rank, _)| rank);
-    let children = children.filter(|rank| !machine.left.contains(rank)).collect();
+    let mut awaited = BTreeSet::new();
+    awaited.extend(children.filter(|rank| !machine.left.contains(rank)));
     machine.stream.last = machine.stream.last.max(Some(step));
     let news = match mutated!(machine.wire, ResumeTakesAgain) {
         true => Some(assignment),
@@ -162,7 +163,7 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     let is_open = machine.phase != Phase::Closing;
     let taken = (news.is_none() && is_open) || mutated!(machine.wire, LeaveDiscards);
     let queued = news.filter(|_| is_open);
-    let pending = Pending { own: queued.is_some(), children, taken, let_go: LetGo::default() };
+    let pending = Pending { own: queued.is_some(), children: awaited, taken, let_go: LetGo::default() };
     machine.stream.pending.insert(step, pending);
     match queued {
         Some(assignment) => machine.stream.queue.push_back(assignment),

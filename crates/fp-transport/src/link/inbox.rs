@@ -62,6 +62,11 @@ impl Inbox {
         })
     }
 
+    /// Whether nothing was read that is no frame yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.start == self.end && self.large.is_none()
+    }
+
     fn buffered(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
@@ -285,7 +290,7 @@ impl Inbox {
     }
 
     fn is_between_frames(&self) -> bool {
-        self.start == self.end && self.large.is_none() && self.body_remaining == 0
+        self.is_empty() && self.body_remaining == 0
     }
 }
 

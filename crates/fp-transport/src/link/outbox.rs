@@ -3,7 +3,7 @@
 use super::CALL_LIMIT_BYTES;
 use super::error::{LinkError, broken};
 use crate::channel::Channel;
-use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, OutFrame};
+use crate::frame::{DESCRIPTORS_LIMIT, HEAD_LIMIT_BYTES, HEADER_LEN, Header, OutFrame};
 use std::collections::VecDeque;
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -11,6 +11,12 @@ use std::sync::Arc;
 
 /// Most pieces that one call gathers.
 const SLICES: usize = 64;
+
+/// The same where one frame waits that is a head, with no more than a body of one piece.
+const SHORT_SLICES: usize = 3;
+
+/// Longest head that is written before it waits.
+const AT_ONCE_BYTES: usize = 64 << 10;
 
 /// Whether everything was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +49,10 @@ impl Waiting {
         at_most("head length", frame.head.len() as u64, HEAD_LIMIT_BYTES.into())?;
         at_most("number of descriptors", frame.descriptors.len() as u64, descriptors_limit)?;
         Ok(Waiting { header: frame.header().encode(), frame, piece: 0, offset: 0 })
+    }
+
+    fn is_short(&self) -> bool {
+        self.frame.body.len() <= 1
     }
 
     fn piece(&self, index: usize) -> Option<&[u8]> {
@@ -106,6 +116,29 @@ impl Outbox {
         Ok(())
     }
 
+    /// Writes a short frame of a head alone at once, where nothing waits. What the channel does not take now waits.
+    pub(super) fn send_head(&mut self, head: &[u8], channel: &mut Channel) -> Result<(), LinkError> {
+        let may_wait = !self.is_empty() || self.ended || channel.is_encrypted() || channel.has_faults();
+        if may_wait || head.len() > AT_ONCE_BYTES {
+            return self.push(OutFrame::new(head), false);
+        }
+        let header = Header::of_head(head.len()).encode();
+        let written = match channel.send(&[IoSlice::new(&header), IoSlice::new(head)], &[], CALL_LIMIT_BYTES)
+        {
+            Ok(written) => written,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            Err(error) => {
+                self.discard();
+                return Err(broken(error));
+            }
+        };
+        if written < header.len() + head.len() {
+            self.push(OutFrame::new(head), false)?;
+            self.advance(written);
+        }
+        Ok(())
+    }
+
     pub(super) fn discard(&mut self) {
         self.frames.clear();
         self.queued_bytes = 0;
@@ -114,14 +147,14 @@ impl Outbox {
 
     /// Fills `slices` with at most `limit` bytes of what waits. The descriptors of a frame go with its first byte, so a
     /// frame that has some begins a call.
-    fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>; SLICES], limit: usize) -> (usize, &'a [Arc<OwnedFd>]) {
+    fn gather<'a>(&'a self, slices: &mut [IoSlice<'a>], limit: usize) -> (usize, &'a [Arc<OwnedFd>]) {
         let (mut used, mut left) = (0, limit);
         for (index, waiting) in self.frames.iter().enumerate() {
             if index > 0 && !waiting.frame.descriptors.is_empty() {
                 break;
             }
             for rest in waiting.rest() {
-                if used == SLICES || left == 0 {
+                if used == slices.len() || left == 0 {
                     return (used, self.first_descriptors());
                 }
                 let taken = rest.len().min(left);
@@ -158,9 +191,18 @@ impl Outbox {
     /// Writes as much of what waits as the channel takes now. After an error nothing more is sent, and what waited is
     /// discarded.
     pub(super) fn flush(&mut self, channel: &mut Channel) -> Result<Flushed, LinkError> {
+        if !self.wants_write(channel) {
+            return Ok(Flushed::All);
+        }
         let mut moved = 0;
         while self.wants_write(channel) && moved < CALL_LIMIT_BYTES {
-            match self.write_once(channel, CALL_LIMIT_BYTES - moved) {
+            let limit = CALL_LIMIT_BYTES - moved;
+            let is_short = self.frames.len() == 1 && self.frames.front().is_none_or(Waiting::is_short);
+            let written = match is_short {
+                true => self.write_once::<SHORT_SLICES>(channel, limit),
+                false => self.write_once::<SLICES>(channel, limit),
+            };
+            match written {
                 Ok(written) => moved += written,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
@@ -172,7 +214,7 @@ impl Outbox {
         Ok(if self.wants_write(channel) { Flushed::Pending } else { Flushed::All })
     }
 
-    fn write_once(&mut self, channel: &mut Channel, limit: usize) -> io::Result<usize> {
+    fn write_once<const SLICES: usize>(&mut self, channel: &mut Channel, limit: usize) -> io::Result<usize> {
         let limit = channel.send_limit(limit)?;
         let mut slices = [IoSlice::new(&[]); SLICES];
         let (used, descriptors) = self.gather(&mut slices, limit);

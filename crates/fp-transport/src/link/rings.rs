@@ -14,7 +14,6 @@ use super::error::LinkError;
 use super::outbox::Outbox;
 use crate::channel::Channel;
 use crate::frame::{FrameLimits, InFrame, OutFrame, at_most};
-use crate::head::Head;
 use crate::memory::ring::{RingError, RingOffer, RingReceiver, RingSender, RingWatch, Taken};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -87,15 +86,16 @@ fn misplaced(what: &'static str) -> LinkError {
 
 impl Rings {
     /// Sends through the ring what can go that way; `false`: it is to go by the socket.
-    pub(super) fn send(&mut self, frame: &OutFrame, outbox: &mut Outbox) -> Result<bool, LinkError> {
+    /// `head`: the frame, if it is a head alone.
+    pub(super) fn send(&mut self, head: Option<&[u8]>, outbox: &mut Outbox) -> Result<bool, LinkError> {
         let idle = outbox.is_empty();
         let Sending::Open { ring, inside } = &mut self.sending else { return Ok(false) };
         if outbox.ended {
             return Ok(false);
         }
-        let fits = frame.body.is_empty() && frame.descriptors.is_empty();
+        let put = |ring: &mut RingSender| head.map_or(Ok(false), |head| ring.try_send(head));
         if *inside {
-            if !fits || !ring.try_send(&frame.head)? {
+            if !put(ring)? {
                 ring.leave();
                 *inside = false;
             } else if ring.wants_bell()? && idle {
@@ -104,7 +104,7 @@ impl Rings {
             }
             return Ok(*inside);
         }
-        if fits && idle && ring.has_half_its_room()? && ring.try_send(&frame.head)? {
+        if head.is_some() && idle && ring.has_half_its_room()? && put(ring)? {
             *inside = true;
             ring.told();
             outbox.push(OutFrame::of_rings(word::ENTER, Vec::new()), true)?;
@@ -138,21 +138,22 @@ impl Rings {
         self.receiving.is_some() || matches!(self.sending, Sending::Offered(_) | Sending::Open { .. })
     }
 
-    /// The next frame that came by the ring, if it has one.
-    pub(super) fn next(&mut self, limits: &FrameLimits) -> Result<Option<InFrame>, LinkError> {
+    /// Takes the next frame that came by the ring, if it has one.
+    pub(super) fn next(&mut self, limits: &FrameLimits, into: &mut InFrame) -> Result<bool, LinkError> {
         let Some(Receiving { ring, inside: inside @ true }) = &mut self.receiving else {
-            return Ok(None);
+            return Ok(false);
         };
-        let mut head = Head::new();
-        match ring.take(&mut head)? {
+        match ring.take(&mut into.head)? {
             Taken::Frame => {
-                at_most("head length", head.len() as u64, limits.head_bytes.into())?;
-                return Ok(Some(InFrame { head, body_len: 0, descriptors: Vec::new() }));
+                at_most("head length", into.head.len() as u64, limits.head_bytes.into())?;
+                into.body_len = 0;
+                into.descriptors.clear();
+                return Ok(true);
             }
             Taken::Leave => *inside = false,
             Taken::Nothing => {}
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// While the sender is at the ring, nothing of the link's user comes by the socket.

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Lends memory for the blocks of one step. Clones lend from the same segments.
 #[derive(Clone)]
@@ -169,15 +169,19 @@ impl Drop for ArenaShared {
 impl ArenaShared {
     /// Parts with the segments, as is right for them.
     fn part(&mut self) {
-        let state = std::mem::take(&mut *lock(&self.state));
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         self.pool.learn_small_bytes(state.small_bytes());
         if state.withheld {
             self.pool.let_go_of(&state.segments);
+            state.segments.clear();
         } else if state.retired {
-            self.pool.park(state.segments, state.watch);
+            self.pool.park(state.segments.drain(..), std::mem::take(&mut state.watch));
         } else {
-            self.pool.give_back(state.segments);
+            self.pool.give_back(state.segments.drain(..));
         }
+        state.watch.clear();
+        (state.current, state.earlier_bytes) = (None, 0);
+        (state.retired, state.withheld) = (false, false);
     }
 }
 

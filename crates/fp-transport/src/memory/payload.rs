@@ -43,7 +43,11 @@ impl Payload {
     /// Bytes of an owner of the application's own, without a copy; the drop of `owner` is the release. A slice that
     /// `owner` returns here is used for the life of the payload.
     pub fn from_owner<T: AsRef<[u8]> + Send + Sync + 'static>(owner: T) -> Payload {
-        let owner = Arc::new(owner);
+        Payload::from_shared(Arc::new(owner))
+    }
+
+    /// The same of an owner that others have too. Nobody writes to its bytes while it is shared.
+    pub fn from_shared<T: AsRef<[u8]> + Send + Sync + 'static>(owner: Arc<T>) -> Payload {
         let bytes: &[u8] = (*owner).as_ref();
         let (pointer, len) = (NonNull::from(bytes).cast::<u8>(), bytes.len());
         Payload::new(pointer, len, None, owner)

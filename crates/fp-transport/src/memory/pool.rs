@@ -194,12 +194,16 @@ impl Pool {
     /// Names of segments that the pool has let go since the last call: peers should unmap them. Only the last 4096
     /// are remembered.
     pub fn drain_let_go(&self) -> Vec<SegmentId> {
-        lock(&self.shared.state).let_go.drain(..).collect()
+        let mut state = lock(&self.shared.state);
+        if state.let_go.is_empty() { Vec::new() } else { state.let_go.drain(..).collect() }
     }
 
     /// Frees retired segments whose watched processes are all gone; says how many.
     pub fn sweep(&self) -> usize {
         let mut state = lock(&self.shared.state);
+        if state.retired.is_empty() {
+            return 0;
+        }
         let (gone, kept): (Vec<_>, Vec<_>) = std::mem::take(&mut state.retired)
             .into_iter()
             .partition(|retired| retired.watch.iter().all(ProcessWatch::is_gone));
@@ -218,6 +222,11 @@ impl Pool {
             state.let_go_of(bytes)
         };
         drop(kept);
+    }
+
+    /// Bytes of segments that are retired now.
+    pub fn retired_bytes(&self) -> u64 {
+        lock(&self.shared.state).retired_bytes()
     }
 
     /// Numbers of now.
@@ -295,7 +304,10 @@ impl PoolShared {
     }
 
     pub(super) fn give_back(&self, segments: impl IntoIterator<Item = Segment>) {
-        lock(&self.state).kept.extend(segments);
+        let mut state = lock(&self.state);
+        for segment in segments {
+            state.kept.push_back(segment);
+        }
     }
 
     /// Lets segments go for good, though a device may read them still. Registered pages stay as they are: the kernel

@@ -193,9 +193,9 @@ fn whole_blocks(blocks: impl IntoIterator<Item = (BlockId, Region)>) -> Result<P
 impl Plan {
     /// How many elements the destination has, gaps included.
     pub fn element_count(&self) -> u64 {
-        match self.destination {
+        match &self.destination {
             Destination::Elements(elements) => elements.element_count(),
-            Destination::Points(count) | Destination::Blocks(count) => count,
+            Destination::Points(count) | Destination::Blocks(count) => *count,
         }
     }
 

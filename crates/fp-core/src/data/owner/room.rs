@@ -130,6 +130,11 @@ impl State {
         self.limit_bytes.unwrap_or_else(|| largest().max(DEFAULT_BYTES))
     }
 
+    /// Whether who asks is the only stream.
+    fn is_alone(&self) -> bool {
+        self.streams.len() == 1
+    }
+
     fn streams(&self) -> impl Iterator<Item = Arc<Room>> {
         self.streams.iter().filter_map(Weak::upgrade)
     }
@@ -198,8 +203,12 @@ impl Room {
     pub(crate) fn free(&self, len_bytes: u64, made_bytes: u64) {
         self.made_bytes.fetch_sub(made_bytes, Ordering::Relaxed);
         self.stored_bytes.fetch_sub(len_bytes, Ordering::SeqCst);
+        let state = self.process.lock();
+        if state.is_alone() {
+            return;
+        }
         let waiting = |room: &Arc<Self>| !std::ptr::eq(&**room, self) && room.waits.load(Ordering::SeqCst);
-        self.process.lock().streams().filter(waiting).for_each(|room| room.ring());
+        state.streams().filter(waiting).for_each(|room| room.ring());
     }
 
     fn ring(&self) {
@@ -262,6 +271,9 @@ impl Room {
     }
 
     fn elsewhere_bytes(&self, state: &State) -> u64 {
+        if state.is_alone() {
+            return 0;
+        }
         let others = state.streams().filter(|room| !std::ptr::eq(&**room, self));
         others.map(|room| room.held_bytes()).sum()
     }
@@ -272,7 +284,7 @@ impl Room {
     }
 
     fn retired_bytes(&self) -> u64 {
-        self.pool.stats().retired_bytes
+        self.pool.retired_bytes()
     }
 
     fn held_bytes(&self) -> u64 {

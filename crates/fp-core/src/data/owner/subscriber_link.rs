@@ -5,7 +5,7 @@
 
 use crate::data::owner::block::StoredBlock;
 use fp_proto::access::Denial;
-use fp_proto::data::{DataMessage, EAGER_BYTES, PlacedBlock, PlacedBlocks, WantedVariable};
+use fp_proto::data::{DataMessage, EAGER_BYTES, InlineBlock, PlacedBlock, PlacedBlocks, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
 use fp_types::{StepId, SubscriptionId};
@@ -49,6 +49,8 @@ pub(crate) struct SubscriberLink {
     placed: Option<StepId>,
     /// Steps for which it was told where blocks lie that it can READ.
     readable: BTreeSet<StepId>,
+    /// What was written last: its memory is for the next.
+    written: Vec<u8>,
 }
 
 impl SubscriberLink {
@@ -69,6 +71,7 @@ impl SubscriberLink {
             reads: 0,
             placed,
             readable,
+            written: Vec::new(),
         }
     }
 
@@ -245,6 +248,14 @@ impl SubscriberLink {
     /// They were read.
     pub(crate) fn end_read(&mut self) {
         self.reads = self.reads.saturating_sub(1);
+    }
+
+    /// Says where a small block is: here.
+    pub(crate) fn send_inline(&mut self, one: &InlineBlock<'_>) -> Result<(), LinkError> {
+        one.encode_into(&mut self.written);
+        self.link.send_head(&self.written)?;
+        self.placed = Some(one.step);
+        Ok(())
     }
 
     /// Sends what has no body.

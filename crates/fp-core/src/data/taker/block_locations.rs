@@ -52,15 +52,24 @@ impl<T: Clone> BlockLocations<T> {
 
     /// Forgets steps.
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
-        let spare = &mut self.spare;
-        self.steps.retain(|&step, blocks| {
-            let is_gone = gone(step);
-            if is_gone && blocks.len() <= LIMIT_SPARE {
-                blocks.values_mut().for_each(|of| of.blocks.clear());
-                *spare = std::mem::take(blocks);
+        while let Some((&step, blocks)) = self.steps.first_mut() {
+            if !gone(step) {
+                break;
             }
-            !is_gone
-        });
+            if blocks.len() <= LIMIT_SPARE {
+                blocks.values_mut().for_each(|of| of.blocks.clear());
+                std::mem::swap(&mut self.spare, blocks);
+            }
+            self.steps.remove(&step);
+        }
+        if self.steps.keys().any(|step| gone(*step)) {
+            self.steps.retain(|step, _| !gone(*step));
+        }
+    }
+
+    /// Whether anything is known of a step.
+    pub(crate) fn has(&self, step: StepId) -> bool {
+        self.steps.contains_key(&step)
     }
 }
 
@@ -115,7 +124,11 @@ mod tests {
         assert_eq!([found(3, "x", 7), found(3, "x", 1), found(3, "y", 0)], [Some(4), Some(3), Some(1)]);
         assert_eq!([found(3, "x", 2), found(3, "", 0), found(5, "x", 7)], [None; 3]);
         assert_eq!(found(4, "x", 7), Some(6));
+        assert!(placed.has(StepId(3)) && !placed.has(StepId(5)));
         placed.forget(|step| step == StepId(3));
         assert_eq!((placed.find(StepId(3), "a", 0), placed.find(StepId(4), "x", 7)), (None, Some(6)));
+        placed.add(StepId(6), [named("x", 0, 7)]);
+        placed.forget(|step| step == StepId(6));
+        assert_eq!((placed.find(StepId(6), "x", 0), placed.find(StepId(4), "x", 7)), (None, Some(6)));
     }
 }

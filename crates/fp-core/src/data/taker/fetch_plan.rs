@@ -26,6 +26,8 @@ const POINT_BYTES: usize = 16 + 9 * fp_types::MAX_DIMS;
 pub(crate) struct FetchPlan {
     pub(crate) def: Arc<VariableDef>,
     pub(crate) plan: Plan,
+    /// Elements of the subscriber's array.
+    pub(crate) elements: u64,
     pub(crate) element_size: usize,
     /// How the elements lie in the subscriber's array.
     pub(crate) destination_order: MemoryOrder,
@@ -78,12 +80,27 @@ impl FetchPlan {
         let element_size = def.element_bytes().unwrap_or(1);
         let single = plan.pieces.iter().map(|_| OnceLock::new()).collect();
         let destination_order = key.order;
-        Ok(Self { def, plan, element_size, destination_order, here: None, made: None, wanted, single })
+        Ok(Self {
+            elements: plan.element_count(),
+            def,
+            plan,
+            element_size,
+            destination_order,
+            here: None,
+            made: None,
+            wanted,
+            single,
+        })
+    }
+
+    /// Elements of the subscriber's array.
+    pub(crate) fn element_count(&self) -> u64 {
+        self.elements
     }
 
     /// Bytes of the subscriber's array.
     pub(crate) fn len_bytes(&self) -> Option<usize> {
-        usize::try_from(self.plan.element_count()).ok()?.checked_mul(self.element_size)
+        usize::try_from(self.elements).ok()?.checked_mul(self.element_size)
     }
 
     /// Copies a piece out of its block into the subscriber's array, all of each.
@@ -263,7 +280,7 @@ pub(crate) fn request_bytes(piece: &BlockPart) -> usize {
 }
 
 pub(crate) fn element_count(planned: &FetchPlan) -> usize {
-    usize::try_from(planned.plan.element_count()).unwrap_or(usize::MAX)
+    usize::try_from(planned.elements).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The side that takes blocks: links to their owners, plans, and fetches.
 
 pub(crate) mod block_locations;
+pub(crate) mod buffers;
 pub(crate) mod context;
 pub(crate) mod fetch;
 pub(crate) mod fetch_plan;

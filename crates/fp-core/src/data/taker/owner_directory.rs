@@ -6,7 +6,7 @@ use crate::data::taker::owner_wait::OwnerFate;
 use fp_proto::config::ContactText;
 use fp_proto::status::report::LinkStatus;
 use fp_proto::subscriber::AttachmentId;
-use fp_types::{Rank, StepId};
+use fp_types::{Rank, StepId, StepSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,7 +32,7 @@ struct Inner {
     /// Ranks that are lost, as the stream's end says.
     lost: BTreeSet<Rank>,
     /// Steps that were taken and not released.
-    held: BTreeSet<StepId>,
+    held: StepSet,
     newest: Option<StepId>,
     /// Fetches that wait for a link to come back.
     waiting: usize,
@@ -166,14 +166,9 @@ impl OwnerDirectory {
     pub(crate) fn give_back(&self, rank: Rank, epoch: Option<AttachmentId>, peer: Option<Box<OwnerLink>>) {
         let mut inner = self.lock();
         if inner.epoch == epoch {
-            inner.slots.remove(&rank);
-            if let Some(mut peer) = peer {
-                let (held, newest) = (&inner.held, inner.newest);
-                peer.forget(|step| Some(step) <= newest && !held.contains(&step));
-                inner.uses += 1;
-                let uses = inner.uses;
-                inner.slots.insert(rank, Slot::Free(peer, uses));
-                inner.evict();
+            match peer {
+                None => drop(inner.slots.remove(&rank)),
+                Some(peer) => inner.put_back(rank, peer),
             }
         }
         if inner.waiting > 0 {
@@ -219,6 +214,18 @@ impl OwnerFate for OwnerDirectory {
 }
 
 impl Inner {
+    fn put_back(&mut self, rank: Rank, mut peer: Box<OwnerLink>) {
+        let (held, newest) = (&self.held, self.newest);
+        peer.forget(|step| Some(step) <= newest && !held.contains(&step));
+        self.uses += 1;
+        let free = Slot::Free(peer, self.uses);
+        match self.slots.get_mut(&rank) {
+            Some(slot) => *slot = free,
+            None => drop(self.slots.insert(rank, free)),
+        }
+        self.evict();
+    }
+
     fn evict(&mut self) {
         while self.slots.len() > LIMIT_LINKS {
             let used = |(rank, slot): (&Rank, &Slot)| match slot {

@@ -3,10 +3,11 @@
 
 use crate::data::segment::{REMOTE_LEN_BYTES, told};
 use crate::data::taker::block_locations::BlockLocations;
+use crate::data::taker::buffers::Buffers;
 use crate::data::taker::owner_wait::Patience;
 use crate::value::counters::Counters;
 use fp_proto::access::Denial;
-use fp_proto::data::{BlockPart, DataMessage, GoneReason, Place, PlacedBlocks, WantedVariable};
+use fp_proto::data::{BlockPart, DataMessage, GoneReason, InlineBlock, Place, PlacedBlocks, WantedVariable};
 use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transport::memory::MapOptions;
@@ -78,6 +79,10 @@ pub(crate) struct OwnerLink {
     requested: Option<(u64, usize)>,
     /// Requests that were settled otherwise, whose answers are still to come and to be passed over.
     settled: BTreeSet<u64>,
+    /// What was received last: its memory is for what comes next.
+    frame: InFrame,
+    /// Memory of blocks that came along with their places.
+    buffers: Buffers,
     /// The answer to a question that is not for pieces.
     pub(crate) answer: Option<DataMessage>,
 }
@@ -99,6 +104,8 @@ impl OwnerLink {
             next_request: 0,
             requested: None,
             settled: BTreeSet::new(),
+            frame: InFrame::default(),
+            buffers: Buffers::default(),
             answer: None,
         }
     }
@@ -115,6 +122,11 @@ impl OwnerLink {
     /// The block's bytes, if the owner has said where they are.
     pub(crate) fn placed(&self, step: StepId, variable: &str, block: u32) -> Option<Payload> {
         self.placed.find(step, variable, block)
+    }
+
+    /// Whether anything of a step is here or known already.
+    pub(crate) fn knows_of(&self, step: StepId) -> bool {
+        self.placed.has(step) || self.staged.contains_key(&step)
     }
 
     /// A piece that was pushed before anybody wanted it.
@@ -197,14 +209,22 @@ impl OwnerLink {
         patience: &Patience<'_>,
         counters: &Counters,
     ) -> Result<Option<Heard>, OwnerError> {
-        let Some(frame) = self.link.recv()? else { return Ok(None) };
-        let message =
-            DataMessage::decode(&frame.head).map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
+        if !self.link.recv_into(&mut self.frame)? {
+            return Ok(None);
+        }
+        if self.frame.body_len == 0
+            && let Some(InlineBlock { step, variable, block, bytes }) = InlineBlock::decode(&self.frame.head)
+        {
+            self.placed.add(step, [(variable, block, self.buffers.payload(bytes))]);
+            return Ok(Some(Heard::Placed));
+        }
+        let message = DataMessage::decode(&self.frame.head)
+            .map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
         let heard = match message {
             DataMessage::SegmentIs { segment, len } if self.link.reads_remote() => {
                 self.learn_remote(segment, len, patience)?
             }
-            DataMessage::SegmentIs { segment, len } => self.map(segment, len, frame)?,
+            DataMessage::SegmentIs { segment, len } => self.map(segment, len)?,
             DataMessage::SegmentGone { segment } => {
                 self.remote_segments.remove(&segment);
                 self.segments.remove(&segment);
@@ -243,8 +263,8 @@ impl OwnerLink {
         Ok(Some(heard))
     }
 
-    fn map(&mut self, segment: u64, len: u64, frame: InFrame) -> Result<Heard, OwnerError> {
-        let Some(fd) = frame.descriptors.into_iter().next() else {
+    fn map(&mut self, segment: u64, len: u64) -> Result<Heard, OwnerError> {
+        let Some(fd) = self.frame.descriptors.drain(..).next() else {
             return Err(OwnerError::Misbehaved("a segment without a descriptor".to_owned()));
         };
         let mapped = MappedSegment::map(fd, len, MapOptions::default().with_prefault(true));
@@ -404,8 +424,12 @@ impl OwnerLink {
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
         self.placed.forget(&gone);
         self.remote.forget(&gone);
-        self.staged.retain(|&step, _| !gone(step));
-        self.pushed.retain(|&step, _| !gone(step));
+        if !self.staged.is_empty() {
+            self.staged.retain(|&step, _| !gone(step));
+        }
+        if !self.pushed.is_empty() {
+            self.pushed.retain(|&step, _| !gone(step));
+        }
         self.settled.extend(self.requested.take().map(|(request, _)| request));
     }
 }

@@ -26,6 +26,7 @@ use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::{MeasurePart, ScalarValue};
 use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Dims, Dtype, Rank, Region, StepId, VariablePut};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// A step of this rank that is open. Dropped before it has ended, it is abandoned for the whole cohort.
@@ -70,7 +71,8 @@ impl OpenStep {
         let deriving = StepDerivations::new(&shared, &begun.requests, &begun.measures);
         let puts = std::mem::take(&mut *shared.lock_spare_puts());
         let derived = deriving.iter().flat_map(|deriving| deriving.names());
-        let asked = sending.names().chain(derived).collect();
+        let mut asked = BTreeSet::new();
+        asked.extend(sending.names().chain(derived));
         Self {
             budget: shared.deriver.budget.begin(begun.step.0, &asked),
             sending,

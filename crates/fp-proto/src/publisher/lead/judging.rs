@@ -2,12 +2,13 @@
 
 use super::Served;
 use fp_types::{StandingCondition, StepId, SubscriptionId, Thresholds};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Subscriptions that are served, by how they are judged.
 #[derive(Default)]
 pub(crate) struct Judging {
-    one_by_one: BTreeSet<SubscriptionId>,
+    /// In order.
+    one_by_one: Vec<SubscriptionId>,
     /// Of those: what can be judged together with others once its first step has been decided.
     newcomers: Vec<SubscriptionId>,
     together: Thresholds<SubscriptionId>,
@@ -18,7 +19,9 @@ pub(crate) struct Judging {
 impl Judging {
     /// A subscription is served from now on.
     pub(crate) fn add(&mut self, id: SubscriptionId, served: &Served) {
-        self.one_by_one.insert(id);
+        if let Err(at) = self.one_by_one.binary_search(&id) {
+            self.one_by_one.insert(at, id);
+        }
         let condition = served.condition.as_ref().filter(|_| served.spec.is_watch());
         let is_comparison =
             |condition: &StandingCondition| Thresholds::<SubscriptionId>::takes(condition.condition());
@@ -40,7 +43,7 @@ impl Judging {
 
     /// A subscription is served no more.
     pub(crate) fn remove(&mut self, id: SubscriptionId, served: &Served) {
-        if !self.one_by_one.remove(&id)
+        if !take_out(&mut self.one_by_one, id)
             && let Some(condition) = &served.condition
         {
             self.together.remove(condition.condition(), id);
@@ -50,8 +53,8 @@ impl Judging {
     }
 
     /// Those that are judged one by one.
-    pub(crate) fn one_by_one(&self) -> impl Iterator<Item = SubscriptionId> {
-        self.one_by_one.iter().copied()
+    pub(crate) fn one_by_one(&self) -> &[SubscriptionId] {
+        &self.one_by_one
     }
 
     /// Those that are judged together: each has begun, gets every step that every rank keeps, and has nothing to count.
@@ -65,7 +68,7 @@ impl Judging {
         id: SubscriptionId,
         all: &BTreeMap<SubscriptionId, Served>,
     ) -> bool {
-        !self.one_by_one.contains(&id) && all.get(&id).is_some_and(|served| !served.removed)
+        self.one_by_one.binary_search(&id).is_err() && all.get(&id).is_some_and(|served| !served.removed)
     }
 
     /// A step is decided: for whom it was one of its own is judged together with others from now on.
@@ -77,9 +80,15 @@ impl Judging {
             let condition = served.condition.as_ref().filter(|_| has_begun);
             let joins = condition.is_some_and(|condition| together.insert(condition.condition(), *id));
             if joins {
-                one_by_one.remove(id);
+                take_out(one_by_one, *id);
             }
             !joins
         });
     }
+}
+
+/// Takes a subscription out of a sorted list; whether it was there.
+fn take_out(list: &mut Vec<SubscriptionId>, id: SubscriptionId) -> bool {
+    let found = list.binary_search(&id);
+    found.map(|at| list.remove(at)).is_ok()
 }

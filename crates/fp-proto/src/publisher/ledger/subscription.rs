@@ -3,7 +3,7 @@
 use crate::config::{QueuePolicy, SubscriptionSpec, VariableSet};
 use crate::request::Request;
 use crate::time::Moment;
-use fp_types::{StandingCondition, StepId};
+use fp_types::{StandingCondition, StepId, StepSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) struct Subscription {
     /// From this step on steps are kept for it until they are decided as for all watches.
     pub(super) joined: Option<StepId>,
     /// Steps of this rank that are live for it, but for those that are kept for all watches.
-    pub(crate) live: BTreeSet<StepId>,
+    pub(crate) live: StepSet,
     /// Since when `begin_step` waits for it.
     pub(crate) waiting_since: Option<Moment>,
     /// How long `begin_step` waited for it in earlier steps, since it last released one.

@@ -17,6 +17,17 @@ pub(super) struct ReceivingEnd<D, C> {
     head: u64,
 }
 
+/// Loads words into as many chunks, eight at a time where there are so many.
+fn load_words<W: Word>(words: &[W], chunks: &mut [[u8; 8]]) {
+    let ((eights, words), (octets, chunks)) = (words.as_chunks::<8>(), chunks.as_chunks_mut::<8>());
+    for (words, octet) in eights.iter().zip(octets) {
+        *octet = words.each_ref().map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+    }
+    for (word, chunk) in words.iter().zip(chunks) {
+        *chunk = word.load(Ordering::Relaxed).to_le_bytes();
+    }
+}
+
 impl<D: Words, C: Words> ReceivingEnd<D, C> {
     pub(super) fn new(data: D, control: C, capacity_words: u64) -> Self {
         Self { data, control, capacity_words, tail: 0, head: 0 }
@@ -103,15 +114,11 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
 
     fn load(&self, len_bytes: u64, into: &mut Head) {
         let count = (frame_words(len_bytes) - 1) as usize;
-        *into = Head::zeros(count * 8);
+        let (chunks, _) = into.renew(count * 8).as_chunks_mut::<8>();
         let (before, after) = parts(self.data.words(), self.capacity_words, self.tail + 1, count);
-        let (chunks, _) = into.as_chunks_mut::<8>();
         let (first, second) = chunks.split_at_mut(before.len());
-        for (words, chunks) in [(before, first), (after, second)] {
-            for (word, chunk) in words.iter().zip(chunks) {
-                *chunk = word.load(Ordering::Relaxed).to_le_bytes();
-            }
-        }
+        load_words(before, first);
+        load_words(after, second);
         into.truncate(len_bytes as usize);
     }
 

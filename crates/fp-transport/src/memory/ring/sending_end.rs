@@ -105,6 +105,12 @@ impl<D: Words, C: Words> SendingEnd<D, C> {
         let (before, after) = parts(self.data.words(), self.capacity_words, self.head + 1, whole.len());
         let (first, second) = whole.split_at(before.len());
         for (words, chunks) in [(before, first), (after, second)] {
+            let ((eights, words), (octets, chunks)) = (words.as_chunks::<8>(), chunks.as_chunks::<8>());
+            for (words, chunks) in eights.iter().zip(octets) {
+                for at in 0..8 {
+                    words[at].store(u64::from_le_bytes(chunks[at]), Ordering::Relaxed);
+                }
+            }
             for (word, chunk) in words.iter().zip(chunks) {
                 word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
             }

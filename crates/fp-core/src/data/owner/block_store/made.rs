@@ -69,7 +69,7 @@ impl BlockStore {
     /// Has blocks sent through transforms, or answers if they were before.
     pub(crate) fn wish(
         &self,
-        (steps, makings): (&mut StepMap<StoredStep>, &mut Makings),
+        (steps, makings): (&mut StepMap<Box<StoredStep>>, &mut Makings),
         served: &mut SubscriberLink,
         wish: Wish,
     ) -> Result<(), LinkError> {
@@ -321,6 +321,9 @@ pub(crate) fn part_with(makings: &mut Makings, tokens: &[u64]) {
 
 /// Forgets what was made of a step that is gone; who still waits is told when the task has ended.
 pub(crate) fn forget(makings: &mut Makings, gone: StepId) {
+    if makings.is_empty() {
+        return;
+    }
     makings.retain(|(step, _), making| *step != gone || !making.under_way.is_empty());
 }
 

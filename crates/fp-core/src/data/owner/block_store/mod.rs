@@ -25,7 +25,7 @@ use fp_proto::data::{BlockPart, DataMessage, GoneReason};
 use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
-use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch};
+use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, TransportKind};
 use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
 use smallvec::SmallVec;
@@ -91,15 +91,36 @@ impl StoredStep {
         }
     }
 
-    /// Forgets all of it, but for memory that the next step can use; `None` where somebody still has its blocks.
-    fn cleared(mut self) -> Option<Self> {
-        self.blocks.clear();
-        self.beside.clear();
-        if self.blocks.capacity() > LIMIT_SPARE_BLOCKS || !self.arena.clear() {
-            return None;
+    /// Forgets all of it, but for memory that the next step can use, and for whom it was kept. Where somebody still has
+    /// its blocks, it has another arena from now on. Says whether it is to be kept.
+    fn clear(&mut self, pool: &Pool) -> bool {
+        // The next step says anew for whom it is kept.
+        let Self {
+            arena,
+            kept: _,
+            unjudged: _,
+            watches: _,
+            ended,
+            assigned,
+            blocks,
+            made_bytes,
+            exported,
+            seen,
+            beside,
+        } = self;
+        blocks.clear();
+        beside.clear();
+        if blocks.capacity() > LIMIT_SPARE_BLOCKS {
+            return false;
         }
-        let Self { arena, blocks, .. } = self;
-        Some(Self { blocks, ..Self::new(arena) })
+        if !arena.clear() {
+            *arena = pool.arena();
+        }
+        (*ended, *made_bytes) = (false, 0);
+        assigned.clear();
+        exported.clear();
+        seen.clear();
+        true
     }
 
     fn keeps(&self, want: &Want) -> bool {
@@ -129,14 +150,16 @@ impl StoredStep {
 
 #[derive(Default)]
 pub(crate) struct Inner {
-    pub(crate) steps: StepMap<StoredStep>,
+    pub(crate) steps: StepMap<Box<StoredStep>>,
     pub(crate) links: BTreeMap<u64, SubscriberLink>,
     /// The links of each member.
     of_member: BTreeSet<(MemberId, u64)>,
+    /// Whether any link was one over which blocks are pushed.
+    pushes: bool,
     next_token: u64,
     pub(crate) makings: Makings,
     /// Of steps that are gone: what the next ones take their memory from.
-    spare: Vec<StoredStep>,
+    spare: Vec<Box<StoredStep>>,
 }
 
 /// Blocks and data links of one publisher rank.
@@ -191,6 +214,7 @@ impl BlockStore {
         // What waits to be sent is pinned by its step and bounded with it; nothing is copied for waiting.
         link.set_send_limit_bytes(u64::MAX);
         if epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).is_ok() {
+            inner.pushes |= link.transport() == TransportKind::Tcp;
             inner.links.insert(token, SubscriberLink::new(link, denial));
         }
     }
@@ -213,9 +237,11 @@ impl BlockStore {
     ) -> Arena {
         kept.sort_unstable();
         let mut inner = self.lock();
-        let stored = inner.spare.pop().unwrap_or_else(|| StoredStep::new(self.pool.arena()));
+        let spare = inner.spare.pop();
+        let mut stored = spare.unwrap_or_else(|| Box::new(StoredStep::new(self.pool.arena())));
         let arena = stored.arena.clone();
-        inner.steps.insert(step, StoredStep { kept, unjudged, watches, ..stored });
+        (stored.kept, stored.unjudged, stored.watches) = (kept, unjudged, watches);
+        inner.steps.insert(step, stored);
         arena
     }
 
@@ -307,7 +333,7 @@ impl BlockStore {
 
     fn serve(
         &self,
-        (steps, makings): (&mut StepMap<StoredStep>, &mut Makings),
+        (steps, makings): (&mut StepMap<Box<StoredStep>>, &mut Makings),
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<(), LinkError> {
         served.link.flush()?;
@@ -367,7 +393,7 @@ impl BlockStore {
 
     fn fetch(
         &self,
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
         request: u64,
         step: StepId,

@@ -4,11 +4,12 @@ use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep, was_seen_by};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
-use fp_proto::data::{EAGER_BYTES, GoneReason, Place, PlacedBlock, PlacedBlocks};
+use fp_proto::data::{EAGER_BYTES, GoneReason, InlineBlock, Place, PlacedBlock, PlacedBlocks};
 use fp_proto::few::Few;
 use fp_transport::memory::Location;
 use fp_transport::{Arena, LinkError, Payload, inproc};
 use fp_types::{StepId, StepMap};
+use std::sync::atomic::Ordering;
 
 /// Bytes of small blocks that go along with their places to a peer that maps memory. Of many more each byte would be
 /// copied twice on the way. So those are mapped that lie in shareable memory already.
@@ -19,6 +20,7 @@ impl BlockStore {
     pub(crate) fn end(&self, step: StepId) {
         let tried = self.register_before_end(step);
         let mut inner = self.lock();
+        let reads_remote = self.reads_remote.load(Ordering::SeqCst);
         let is_crowded = inner.is_crowded();
         let Inner { steps, links, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
@@ -31,7 +33,8 @@ impl BlockStore {
         for (&token, served) in links.iter_mut() {
             let told = served.tell_let_go(&let_go);
             // Who said only just now what it wants is told when that is registered too.
-            let is_late = self.unregistered(stored, served).keys().any(|key| !tried.contains_key(key));
+            let is_late =
+                reads_remote && self.unregistered(stored, served).keys().any(|key| !tried.contains_key(key));
             if is_late {
                 self.place_later(token, vec![step]);
             }
@@ -69,6 +72,12 @@ impl BlockStore {
         chosen: &[usize],
         served: &mut SubscriberLink,
     ) -> Result<(), LinkError> {
+        if let (None, &[at]) = (request, chosen)
+            && let Some(one) = stored.blocks.get(at).and_then(|block| inline_block(step, block))
+        {
+            served.told_of(step);
+            return hint(served.send_inline(&one));
+        }
         let mut blocks = PlacedBlocks::with_capacity(chosen.len());
         let mut inline_bytes = 0;
         for &at in chosen {
@@ -80,10 +89,8 @@ impl BlockStore {
             blocks.push(PlacedBlock { variable: (&*block.def.name).into(), block: block.index, place });
         }
         served.told_of(step);
-        match served.send_placed(step, request, blocks) {
-            Err(LinkError::Full { .. }) if request.is_none() => Ok(()),
-            sent => sent,
-        }
+        let sent = served.send_placed(step, request, blocks);
+        if request.is_none() { hint(sent) } else { sent }
     }
 
     /// Where one block is for this link; `None` if there is no room to make it shareable. Of the blocks before it so many
@@ -139,7 +146,7 @@ impl BlockStore {
     /// What a new `Want` would have brought for the steps that are here already.
     pub(crate) fn catch_up(
         &self,
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<(), LinkError> {
         let Some(member) = served.want.as_ref().map(|want| want.member) else { return Ok(()) };
@@ -156,6 +163,20 @@ impl BlockStore {
         self.place_later(token, later);
         Ok(())
     }
+}
+
+/// What is sent without being asked for: where there is no room it is left out.
+fn hint(sent: Result<(), LinkError>) -> Result<(), LinkError> {
+    match sent {
+        Err(LinkError::Full { .. }) => Ok(()),
+        sent => sent,
+    }
+}
+
+/// A block that is so small that it goes along with its place, whatever the link is.
+fn inline_block(step: StepId, block: &StoredBlock) -> Option<InlineBlock<'_>> {
+    let payload = block.payload().filter(|payload| payload.len() as u64 <= EAGER_BYTES)?;
+    Some(InlineBlock { step, variable: &block.def.name, block: block.index, bytes: payload.as_slice() })
 }
 
 /// A block that goes along with its place.

@@ -12,7 +12,7 @@ impl BlockStore {
         let mut inner = self.lock();
         // Before its memory can be lent again.
         inner.end_reads_of(step, retire);
-        let Some(stored) = inner.steps.remove(&step) else { return };
+        let Some(mut stored) = inner.steps.remove(&step) else { return };
         made::forget(&mut inner.makings, step);
         drop(inner);
         for key in stored.exported.values() {
@@ -23,8 +23,8 @@ impl BlockStore {
         if retire {
             stored.arena.retire(stored.seen.to_vec());
         }
-        if let Some(spare) = stored.cleared() {
-            self.keep_spare(spare);
+        if stored.clear(&self.pool) {
+            self.keep_spare(stored);
         }
         // Who waits for room is woken when all of it is there.
         self.pool.sweep();
@@ -33,7 +33,7 @@ impl BlockStore {
 }
 
 impl BlockStore {
-    fn keep_spare(&self, spare: StoredStep) {
+    fn keep_spare(&self, spare: Box<StoredStep>) {
         let mut inner = self.lock();
         if inner.spare.len() < LIMIT_SPARE {
             inner.spare.push(spare);
@@ -59,9 +59,10 @@ impl Inner {
     /// Ends links. Where a peer may go on to READ, the memory of every step that it was told of is not used again,
     /// whoever releases it.
     pub(crate) fn part_with(&mut self, tokens: &[u64]) {
-        if !tokens.is_empty() {
-            made::part_with(&mut self.makings, tokens);
+        if tokens.is_empty() {
+            return;
         }
+        made::part_with(&mut self.makings, tokens);
         let parted: Vec<_> = tokens.iter().filter_map(|token| self.links.remove(token)).collect();
         if !parted.is_empty() {
             self.of_member.retain(|(_, token)| !tokens.contains(token));

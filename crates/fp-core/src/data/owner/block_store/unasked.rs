@@ -31,9 +31,13 @@ impl BlockStore {
     pub(crate) fn push(&self, member: MemberId, step: StepId) {
         let mut inner = self.lock();
         let is_late = inner.is_crowded();
-        let Inner { steps, links, of_member, .. } = &mut *inner;
+        let Inner { steps, links, of_member, pushes, .. } = &mut *inner;
         let Some(stored) = steps.get_mut(&step) else { return };
         stored.assigned.push(member);
+        let is_told_to_all = stored.unjudged.is_empty() && stored.watches.is_empty();
+        if is_told_to_all && !is_late && !*pushes {
+            return;
+        }
         let mut lost = Vec::new();
         for &(_, token) in of_member.range((member, 0)..=(member, u64::MAX)) {
             let Some(served) = links.get_mut(&token) else { continue };
@@ -50,7 +54,7 @@ impl BlockStore {
     fn tell_late(
         &self,
         (step, member, is_late): (StepId, MemberId, bool),
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<bool, LinkError> {
         let placed = self.place_late((step, is_late), steps, (token, served))?;
@@ -66,10 +70,10 @@ impl BlockStore {
     fn place_late(
         &self,
         (step, is_late): (StepId, bool),
-        steps: &mut StepMap<StoredStep>,
+        steps: &mut StepMap<Box<StoredStep>>,
         (token, served): (u64, &mut SubscriberLink),
     ) -> Result<bool, LinkError> {
-        let waits = |stored: &&mut StoredStep| {
+        let waits = |stored: &&mut Box<StoredStep>| {
             let of = |want: &Want| is_late || stored.is_unjudged(want);
             stored.ended && served.want.as_ref().is_some_and(of) && !served.was_placed(step)
         };

@@ -76,6 +76,13 @@ pub(crate) struct Job<'s, 'g, 'd> {
 }
 
 pub(crate) fn errands(gets: &[Get<'_>]) -> SmallVec<[Errand; 1]> {
+    if let [get] = gets
+        && let [planned] = &get.planned.plan.pieces[..]
+        && planned.element_count() > 0
+    {
+        let missing = Few::from_slice(&[Missing { get: 0, piece: 0 }]);
+        return SmallVec::from_buf([Errand::new(planned.block.rank, missing)]);
+    }
     let pieces = |get: usize| gets[get].planned.plan.pieces.iter().enumerate().map(move |it| (get, it));
     let mut all: Few<(Rank, Missing)> = (0..gets.len())
         .flat_map(pieces)
@@ -243,7 +250,9 @@ impl Job<'_, '_, '_> {
 
     /// Copies what is here, and tells the owner what will be wanted again.
     fn first_look(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
-        self.copy_placed(errand)?;
+        if errand.peer.as_ref().is_some_and(|peer| peer.knows_of(self.taker.step)) {
+            self.copy_placed(errand)?;
+        }
         self.hear_all(errand)?;
         if errand.missing.is_empty() { Ok(()) } else { self.tell_wants(errand) }
     }

@@ -84,7 +84,7 @@ fn take_known(
 
 /// Whether a destination has the length that its plan wants.
 pub(crate) fn check_len(step: StepId, planned: &FetchPlan, found: usize) -> Result<(), Misuse> {
-    let expected = planned.plan.element_count();
+    let expected = planned.element_count();
     if found as u64 != expected {
         let variable = planned.def.name.clone();
         let region = "the selection".to_owned();
