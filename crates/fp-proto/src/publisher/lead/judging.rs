@@ -2,7 +2,7 @@
 
 use super::Served;
 use fp_types::{StandingCondition, StepId, SubscriptionId, Thresholds};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Subscriptions that are served, by how they are judged.
 #[derive(Default)]
