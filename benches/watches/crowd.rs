@@ -12,16 +12,18 @@ use std::time::Duration;
 
 /// Subscriptions of one process.
 const EACH: usize = 256;
-/// Steps that satisfy no condition, and then steps that satisfy all.
+/// Steps that satisfy no condition, then steps that satisfy the first of them, and then steps that satisfy all.
 const QUIET_STEPS: usize = 300;
+const LONE_STEPS: usize = 100;
 const FIRED_STEPS: usize = 20;
 /// Steps of each sort that are not counted.
 const WARM: usize = 5;
 const ROUNDS: usize = 3;
 const PAUSE: Duration = Duration::from_micros(500);
-/// A process has attached all that it has; it has a step with each.
+/// A process has attached all that it has; it has a step with each; the first of all has one.
 const ATTACHED: usize = 2;
 const TAKEN: usize = 3;
+const SEEN: usize = 4;
 
 /// The conditions of a crowd.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,11 +53,19 @@ impl Sort {
     }
 }
 
-/// The time from begin to end while nothing fires, and until all are told, in microseconds.
+/// The time from begin to end while nothing fires, until the one is told that fires, and until all are, in microseconds.
 #[derive(Clone, Default)]
 struct Times {
     calls: Vec<f64>,
+    seen: Vec<f64>,
     taken: Vec<f64>,
+}
+
+/// Of each of these the middle.
+struct Middle {
+    calls: f64,
+    seen: f64,
+    taken: f64,
 }
 
 pub(crate) fn measure() {
@@ -65,23 +75,37 @@ pub(crate) fn measure() {
         for ((sort, conditions), times) in CROWDS.iter().zip(&mut found) {
             let words = round(*sort, *conditions);
             times.calls.extend(words.list("calls").iter().map(|ns| ns / 1e3));
+            times.seen.extend(words.list("seen").iter().map(|ns| ns / 1e3));
             times.taken.extend(words.list("taken").iter().map(|ns| ns / 1e3));
         }
     }
-    let [one, few, many, one_number, numbers] =
-        found.map(|times| (median(&times.calls), median(&times.taken)));
-    noted("1 condition that does not fire, begin to end", one.0, "us");
-    let on_one =
-        |conditions: usize| format!("{conditions} conditions on one number that do not fire, begin to end");
-    bounded(&on_one(64), (few.0, 1.5 * one.0), "us", "at most 1.5 x one condition");
-    bounded(&on_one(1024), (many.0, 1.5 * one.0), "us", "at most 1.5 x one condition");
-    noted("1 condition on a count that does not fire, begin to end", one_number.0, "us");
-    let case = "64 conditions on 64 numbers that do not fire, begin to end";
-    bounded(case, (numbers.0, 1.2 * 64.0 * one_number.0), "us", "at most 64 x one, + 20 %");
-    noted("1 condition that fires, end to event", one.1, "us");
-    noted("64 conditions that fire, end to the last event", few.1, "us");
-    bounded("1024 conditions that fire, end to the last event", (many.1, 1e5), "us", "at most 100 ms");
-    for (conditions, told_us) in [(1.0, one.1), (64.0, few.1), (1024.0, many.1)] {
+    let middle = |Times { calls, seen, taken }: Times| Middle {
+        calls: median(&calls),
+        seen: median(&seen),
+        taken: median(&taken),
+    };
+    report(found.map(middle));
+}
+
+fn report([one, few, many, one_number, numbers]: [Middle; CROWDS.len()]) {
+    let kinds: [(&str, fn(&Middle) -> f64); 2] = [
+        ("that do not fire, begin to end", |times| times.calls),
+        ("of which one fires, end to its event", |times| times.seen),
+    ];
+    for (what, of) in kinds {
+        noted(&format!("1 condition, {what}"), of(&one), "us");
+        for (conditions, times) in [(64, &few), (1024, &many)] {
+            let case = format!("{conditions} conditions on one number, {what}");
+            bounded(&case, (of(times), 1.5 * of(&one)), "us", "at most 1.5 x one condition");
+        }
+        noted(&format!("1 condition on a count, {what}"), of(&one_number), "us");
+        let case = format!("64 conditions on 64 numbers, {what}");
+        bounded(&case, (of(&numbers), 1.2 * 64.0 * of(&one_number)), "us", "at most 64 x one, + 20 %");
+    }
+    noted("1 condition that fires, end to event", one.taken, "us");
+    noted("64 conditions that fire, end to the last event", few.taken, "us");
+    bounded("1024 conditions that fire, end to the last event", (many.taken, 1e5), "us", "at most 100 ms");
+    for (conditions, told_us) in [(1.0, one.taken), (64.0, few.taken), (1024.0, many.taken)] {
         noted(&format!("events told of {conditions} conditions that fire"), conditions / told_us * 1e6, "/s");
     }
 }
@@ -115,7 +139,7 @@ pub(crate) fn publisher(words: &Words) {
     let mut publisher =
         Publisher::open(ours::STREAM, options.with_derive_budget(BUDGET)).expect("the stream opens");
     let variable = Variable::global::<f64>("x", &[1]).expect("a variable");
-    let (attached, taken) = (Bell::of(shared.words(), ATTACHED), Bell::of(shared.words(), TAKEN));
+    let [attached, taken, seen] = [ATTACHED, TAKEN, SEEN].map(|at| Bell::of(shared.words(), at));
     attached.wait_for(processes);
     // When it was begun, when its end was entered, and when that was over.
     let mut publish = |number: f64| {
@@ -126,10 +150,16 @@ pub(crate) fn publisher(words: &Words) {
         writer.end().expect("the end of a step");
         (began, entered, now_ns())
     };
-    let (mut calls_ns, mut taken_ns) = (Vec::new(), Vec::new());
+    let (mut calls_ns, mut seen_ns, mut taken_ns) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..QUIET_STEPS {
         let (began, _, ended) = publish(-1.0);
         calls_ns.push(ended - began);
+        std::thread::sleep(PAUSE);
+    }
+    for step in 1..=LONE_STEPS as u32 {
+        let (_, entered, _) = publish(0.75);
+        seen.wait_for(step);
+        seen_ns.push(now_ns() - entered);
         std::thread::sleep(PAUSE);
     }
     for step in 1..=FIRED_STEPS as u32 {
@@ -140,7 +170,8 @@ pub(crate) fn publisher(words: &Words) {
     let counted = publisher.statistics();
     assert_eq!((counted.cut_derivations, counted.failed_derivations), (0, 0), "everything is measured");
     publisher.close().expect("everybody has taken all steps");
-    println!("calls={} taken={}", listed(&calls_ns[WARM..]), listed(&taken_ns[WARM..]));
+    let [calls, seen, taken] = [&calls_ns, &seen_ns, &taken_ns].map(|times| listed(&times[WARM..]));
+    println!("calls={calls} seen={seen} taken={taken}");
 }
 
 /// Role: a part of the crowd, each with a condition of its own.
@@ -155,13 +186,18 @@ pub(crate) fn subscribers(words: &Words) {
     };
     let mut all: Vec<Subscriber> = (first..first + each).map(open).collect();
     attached.ring();
+    let take = |subscriber: &mut Subscriber, number: usize| {
+        let step = ours::next(subscriber).expect("a step");
+        let judgement = step.judgement().expect("it is told why");
+        assert!(judgement.unjudged.is_none(), "{judgement:?}");
+        assert_eq!(step.step().0, number as u64, "another step than one that fires");
+    };
+    for at in (0..LONE_STEPS).filter(|_| first == 0) {
+        take(&mut all[0], QUIET_STEPS + at);
+        Bell::of(shared.words(), SEEN).ring();
+    }
     for at in 0..FIRED_STEPS {
-        for subscriber in &mut all {
-            let step = ours::next(subscriber).expect("a step");
-            let judgement = step.judgement().expect("it is told why");
-            assert!(judgement.unjudged.is_none(), "{judgement:?}");
-            assert_eq!(step.step().0, (QUIET_STEPS + at) as u64, "another step than one that fires");
-        }
+        all.iter_mut().for_each(|subscriber| take(subscriber, QUIET_STEPS + LONE_STEPS + at));
         taken.ring();
     }
     println!("done=1");

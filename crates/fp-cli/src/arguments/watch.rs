@@ -13,8 +13,11 @@ use crate::credentials::CredentialOptions;
 /// Options of `watch`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Conditions: max(T) > 9, min, max, sum, mean, variance, count(T > 5) >= 10, any(T[0:64, :] > 9), all(T > 0), has(T),
-change(sum(T)) > 1, rises(CONDITION), hysteresis(ON, OFF), held(CONDITION, 3, 5), with and, or, not and brackets.
+Conditions: max(T) > 9, min, sum, mean, variance, count(T > 5) >= 10, any(T[0:64, :] > 9), all(T > 0), has(T),
+quantile(T, 0.99, 0..1000 / 64) > 900, argmax(T)[0] < 64, argmin, change(sum(T)) > 1, window(mean(T), 10, max) > 9,
+every(10), rises(CONDITION), hysteresis(ON, OFF), held(CONDITION, 3, 5), with and, or, not and brackets. A number may be
+of what a function of the publisher makes, max(call(speed, T)), or a module, max(module(speed, T)), and T may be a field of
+records, particles.energy. docs/watches.md says what each means.
 A comparison with NaN does not hold. A step that could not be judged is acted on too, and says why.
 
   flexpath watch heat 'rises(max(temperature) > 900)'
