@@ -167,14 +167,12 @@ impl Wire {
         let Some(link) = self.links.get_mut(&from) else { return Ok(None) };
         let role = link.role;
         link.note_heard(now);
-        let message = match message {
-            Message::Fragment { .. } => match self.whole(from, message)? {
-                Some(message) => message,
-                None => return Ok(None),
-            },
-            _ if link.joining.is_open() => return Err(Misbehaviour::OutOfOrder("Fragment")),
-            message => message,
-        };
+        let is_part = matches!(message, Message::Fragment { .. });
+        if !is_part && link.joining.is_open() {
+            return Err(Misbehaviour::OutOfOrder("Fragment"));
+        }
+        let whole = if is_part { self.whole(from, message)? } else { Some(message) };
+        let Some(message) = whole else { return Ok(None) };
         message.check().map_err(Misbehaviour::OutOfBounds)?;
         Ok((!matches!(message, Message::Heartbeat)).then_some((role, message)))
     }

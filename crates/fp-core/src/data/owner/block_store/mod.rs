@@ -159,6 +159,7 @@ pub(crate) struct Inner {
     next_token: u64,
     pub(crate) makings: Makings,
     /// Of steps that are gone: what the next ones take their memory from.
+    #[expect(clippy::vec_box, reason = "a step goes from one list to the other by its address")]
     spare: Vec<Box<StoredStep>>,
 }
 
