@@ -1,5 +1,6 @@
 //! `flexpath tee` as its users have it: streams of this process, the program as a child, others that read its files.
 
+mod conditions;
 mod hdf5;
 mod openpmd;
 mod parquet;
