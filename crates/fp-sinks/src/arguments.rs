@@ -43,9 +43,10 @@ pub(crate) struct Arguments {
     /// Real numbers of arrays are written as this type, be it less precise: f32 or f64
     #[arg(long, value_name = "TYPE", value_parser = real)]
     pub(crate) cast: Option<Dtype>,
-    /// How arrays of a Zarr store are compressed
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Compression::None)]
-    pub(crate) compress: Compression,
+    /// How arrays of a Zarr store are compressed [default: none]. Parquet files are compressed as they are; other targets
+    /// have no compression
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub(crate) compress: Option<Compression>,
     /// Writes only steps whose number this divides
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: u64,

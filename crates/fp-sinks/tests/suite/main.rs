@@ -4,6 +4,7 @@ mod conditions;
 mod hdf5;
 mod openpmd;
 mod parquet;
+mod places;
 mod savime;
 mod savime_double;
 mod support;
