@@ -18,6 +18,7 @@ mod forwarding_selections;
 mod kinds;
 mod library;
 mod meet;
+mod places;
 mod recording;
 mod render;
 mod staging;
