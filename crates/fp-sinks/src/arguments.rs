@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use fp_cli::{CredentialOptions, seconds, start_at};
-use fp_core::{Dtype, StartAt};
+use fp_core::{Condition, Dtype, ParseConditionError, StartAt};
 
 use crate::target::Target;
 
@@ -14,6 +14,7 @@ const AFTER: &str = "\
   flexpath tee sim --to zarr:run.zarr --ranks 4                         one store; every step is one more along `step`
   flexpath tee sim --to hdf5:run_%06T.h5                                one file a step, of that name when it is whole
   flexpath tee sim --to zarr:plot.zarr --variables rho,vx --cast f32 --every 10
+  flexpath tee sim --to hdf5:hot_%06T.h5 --when 'max(T) > 900'          those steps alone that are so
   flexpath tee sim --to parquet:hits_%T.parquet --variables hits        records and joined arrays as tables
   flexpath tee sim --to savime:db:65000 --cast f32                      arrays by step in an array database
   flexpath tee sim --to zarr:run.zarr --append                          goes on behind the last step of the store
@@ -42,12 +43,17 @@ pub(crate) struct Arguments {
     /// Real numbers of arrays are written as this type, be it less precise: f32 or f64
     #[arg(long, value_name = "TYPE", value_parser = real)]
     pub(crate) cast: Option<Dtype>,
-    /// How arrays of a Zarr store are compressed
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = Compression::None)]
-    pub(crate) compress: Compression,
+    /// How arrays of a Zarr store are compressed [default: none]. Parquet files are compressed as they are; other targets
+    /// have no compression
+    #[arg(long, value_name = "HOW", value_enum)]
+    pub(crate) compress: Option<Compression>,
     /// Writes only steps whose number this divides
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) every: u64,
+    /// Writes only steps that are so, as `has(VARIABLE)` or `max(VARIABLE) > 9`: `flexpath watch --help` has all conditions.
+    /// The publisher judges, and others do not come here. With --every both must be true of a step
+    #[arg(long, value_name = "CONDITION", value_parser = condition)]
+    pub(crate) when: Option<Condition>,
     /// As many ranks take their parts of a step and write them, each a thread of this process
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
     pub(crate) ranks: u32,
@@ -90,6 +96,14 @@ fn real(text: &str) -> Result<Dtype, String> {
         Ok(dtype @ (Dtype::F32 | Dtype::F64)) => Ok(dtype),
         Ok(_) | Err(_) => Err("f32 or f64 is expected".to_owned()),
     }
+}
+
+/// A condition that needs nothing besides.
+fn condition(text: &str) -> Result<Condition, String> {
+    let read: Condition = text.parse().map_err(|error: ParseConditionError| error.to_string())?;
+    // It fails for a module, and for nothing else.
+    read.with_modules(|_| None)
+        .map_err(|_| format!("{text:?}: modules are handed over by `flexpath watch --module` alone"))
 }
 
 #[cfg(test)]

@@ -20,6 +20,9 @@ use crate::failure::Failure;
 /// What ends the names of its files.
 const SUFFIX: &str = "fpsr";
 
+/// What ends the names of those that are put aside.
+const DAMAGED: &str = "damaged";
+
 /// What says how many subscribe.
 const SUBSCRIBERS: &str = "subscribers";
 
@@ -48,6 +51,17 @@ struct StepFile {
     stays: Arc<AtomicBool>,
     /// Whether it stays on disk, to be read later.
     is_left: AtomicBool,
+    /// Whether it was said that it cannot be read.
+    is_told: AtomicBool,
+}
+
+impl StepFile {
+    /// Says once that something of it cannot be read. Whoever asked is refused that block.
+    fn tell(&self, error: &io::Error) {
+        if !self.is_told.swap(true, Ordering::Relaxed) {
+            eprintln!("flexpath: {}: {error}; who asks for it is told that it is lost", self.path.display());
+        }
+    }
 }
 
 impl Drop for StepFile {
@@ -76,7 +90,9 @@ impl StoredBytes for ShelvedBlock {
         let path = &self.file.path;
         let read = |file| self.block.read(&file).map_err(io::Error::other);
         let bytes = File::open(path).and_then(read);
-        bytes.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+        bytes
+            .inspect_err(|error| self.file.tell(error))
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     }
 }
 
@@ -127,6 +143,8 @@ pub(crate) struct Kept {
     written: SystemTime,
     /// Files of steps that not all ranks have.
     cut: Vec<PathBuf>,
+    /// Files of steps of which one is not as it was written.
+    damaged: Vec<PathBuf>,
 }
 
 fn failed(path: &Path, what: &str) -> impl FnOnce(io::Error) -> Failure {
@@ -213,17 +231,20 @@ fn kept_in(stream: &str, folder: &Path) -> Result<Option<Kept>, Failure> {
         ranks = ranks.max(of);
         files.entry(step).or_default().push((rank, path));
     }
-    let (mut whole, mut cut) = (BTreeMap::new(), Vec::new());
+    let (mut steps, mut cut, mut damaged) = (BTreeSet::new(), Vec::new(), Vec::new());
     for (step, files) in files {
-        match state(&files, ranks)? {
-            State::Whole => _ = whole.insert(step, files),
-            State::Cut => cut.push((step, files)),
-            State::Damaged(damage) => eprintln!("flexpath: {damage}; step {step} is left out"),
+        let state = state(&files, ranks)?;
+        let paths = files.into_iter().map(|(_, path)| path);
+        match state {
+            State::Whole => _ = steps.insert(step),
+            State::Cut => cut.extend(paths),
+            State::Damaged(damage) => {
+                eprintln!("flexpath: {damage}; step {step} is left out");
+                damaged.extend(paths);
+            }
         }
     }
-    let cut = cut.into_iter().flat_map(|(_, files)| files).map(|(_, path)| path).collect();
-    let steps = whole.into_keys().collect();
-    Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut }))
+    Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut, damaged }))
 }
 
 fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
@@ -285,6 +306,11 @@ impl StreamFolder {
         for path in kept.iter().flat_map(|kept| &kept.cut) {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
         }
+        // The publisher may have these still: they are not in the way of what it gives again.
+        for path in kept.iter().flat_map(|kept| &kept.damaged) {
+            let aside = path.with_extension(format!("{SUFFIX}.{DAMAGED}"));
+            fs::rename(path, &aside).map_err(failed(path, "it is damaged, and cannot be put aside"))?;
+        }
         let kept = kept.filter(|kept| !kept.steps.is_empty());
         let (is_durable, stays, _lock) = (self.is_durable, Arc::default(), self.lock.clone());
         Ok((Shelf { folder, ranks, is_durable, stays, _lock }, kept))
@@ -340,6 +366,7 @@ impl Shelf {
             path: path.to_owned(),
             stays: self.stays.clone(),
             is_left: AtomicBool::new(false),
+            is_told: AtomicBool::new(false),
         });
         ShelvedStep { head, blocks, file }
     }

@@ -70,7 +70,7 @@ pub(crate) fn faults() -> u64 {
 
 /// One who takes all steps behind a gate while `harm` goes on: none is lost, and none comes twice. `harm` says how the
 /// gate is found, and which runs are left.
-fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Vec<Run> + Send) {
+pub(crate) fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Vec<Run> + Send) {
     let [taken, published] = [AtomicU64::new(0), AtomicU64::new(u64::MAX)];
     let is_enough = AtomicBool::new(false);
     let runs = thread::scope(|scope| {
@@ -97,7 +97,7 @@ fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Ve
 }
 
 /// Another moment each time.
-fn a_while(number: u64) {
+pub(crate) fn a_while(number: u64) {
     let (_never, nothing) = mpsc::channel::<()>();
     let moment = Duration::from_micros((number * 7_919) % 31 * 1_000);
     assert_eq!(nothing.recv_timeout(moment), Err(RecvTimeoutError::Timeout));

@@ -53,7 +53,7 @@ pub(crate) fn attach(
 }
 
 /// Takes the next step of a field, and checks all of it: its number, and why it could not be read if it could not.
-fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)> {
+pub(crate) fn try_take(subscriber: &mut Subscriber) -> Option<(u64, Result<(), ReadError>)> {
     match subscriber.next_step(PATIENCE).expect("a step or the end") {
         NextStep::Step(step) => {
             let number = step.step().0;

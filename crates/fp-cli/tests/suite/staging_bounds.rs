@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, kill_process};
 const PLACE: &str = "FLEXPATH_TEST_PLACE";
 
 /// Steps that such a process publishes.
-const BEFORE: u64 = 3;
+pub(crate) const BEFORE: u64 = 3;
 
 /// Steps of 4 MiB.
 fn put_large_steps(publisher: &mut Publisher, count: u64) {
@@ -147,7 +147,7 @@ fn child_entry() {
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
-fn publisher_to_be_killed(folder: &Path) -> Child {
+pub(crate) fn publisher_to_be_killed(folder: &Path) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["staging_bounds::child_entry", "--exact", "--nocapture"]).env(PLACE, folder);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts")

@@ -78,8 +78,19 @@ impl<'a> Lead<'a> {
         Err(Failure::Ended { stream: self.team.arguments.stream.clone(), ending: reason.to_string() })
     }
 
+    /// A step that could not be judged is written all the same: nobody knows that it is not one of those.
+    fn tell_unjudged(&self, reader: &StepReader) {
+        if let Some(why) = reader.judgement().and_then(|judgement| judgement.unjudged.as_ref()) {
+            let (stream, step) = (reader.stream(), reader.step());
+            eprintln!(
+                "flexpath: stream {stream:?}, step {step}: written, though it could not be judged: {why}"
+            );
+        }
+    }
+
     /// Has all ranks write a step, and commits it.
     fn write(&mut self, reader: &StepReader) -> Result<(), Failure> {
+        self.tell_unjudged(reader);
         let step = TakenStep::of(reader, &self.team.choice())?;
         let sink = &self.team.sink;
         let parts = sink.begin(&step, self.team.arguments.ranks).map_err(failed)?;

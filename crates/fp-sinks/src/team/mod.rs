@@ -151,7 +151,7 @@ impl Team<'_> {
 
     /// Attaches a rank to the stream.
     pub(crate) fn subscribe(&self, rank: u32) -> Result<Subscriber, Failure> {
-        let Arguments { stream, variables, ranks, lossy, timeout, .. } = self.arguments;
+        let Arguments { stream, variables, when, ranks, lossy, timeout, .. } = self.arguments;
         let cohort = Cohort::of(rank, *ranks).map_err(|error| Failure::Other(Box::new(error)))?;
         let (asked, failed) = (self.interrupt.asked(), Arc::clone(&self.is_failed));
         let mut options = SubscriberOptions::default()
@@ -160,6 +160,8 @@ impl Team<'_> {
             .with_start_at(self.start_at)
             .with_open_timeout(*timeout)
             .with_interrupt(Asked::new(move || asked() || failed.load(Ordering::Relaxed)));
+        // The publisher judges once for all ranks.
+        options.condition = when.clone();
         if !variables.is_empty() {
             options = options.with_variables(variables.clone());
         }

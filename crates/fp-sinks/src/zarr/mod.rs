@@ -39,7 +39,7 @@ use self::document::{Cut, NewArray, STEP};
 use self::folder::Folder;
 use self::plan::{Parts, Planned, Planning, block_path, count_of};
 use self::store::{Store, VALUES};
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Compression};
 use crate::error::SinkError;
 use crate::part::Part;
 use crate::sink::Sink;
@@ -70,7 +70,8 @@ impl ZarrSink {
         }
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = (cores / arguments.ranks as usize).max(1);
-        let mut store = Store::new(folder, arguments.compress, threads);
+        let compression = arguments.compress.unwrap_or(Compression::None);
+        let mut store = Store::new(folder, compression, threads);
         if !is_new {
             store.folder.claim()?;
             store.reopen()?;

@@ -95,7 +95,7 @@ fn field(order: MemoryOrder) -> Variable {
 }
 
 /// What each kind of variable has that is no global array.
-fn put_other_kinds(rank: u32, writer: &mut StepWriter) {
+pub(crate) fn put_other_kinds(rank: u32, writer: &mut StepWriter) {
     let step = writer.step();
     let rows = 10_000 * (u64::from(rank) + 1) + step.0 * 500;
     let joined = Variable::joined::<f64>("joined", &[4]).expect("a variable").with_dimensions(&["row", "x"]);
@@ -213,14 +213,14 @@ fn a_store_is_gone_on_with_only_if_that_is_said() {
 }
 
 /// Steps that are all kept, until this is ended.
-struct Published {
+pub(crate) struct Published {
     hold: Vec<mpsc::Sender<()>>,
     ranks: Vec<thread::JoinHandle<()>>,
 }
 
 impl Published {
     /// Publishes steps, before anybody takes them.
-    fn of(stage: &Stage, steps: u32, put: fn(u32, &mut StepWriter)) -> Self {
+    pub(crate) fn of(stage: &Stage, steps: u32, put: fn(u32, &mut StepWriter)) -> Self {
         let (mut hold, mut ranks) = (Vec::new(), Vec::new());
         let (ready, published) = mpsc::channel();
         for rank in 0..RANKS {
@@ -245,14 +245,14 @@ impl Published {
         Self { hold, ranks }
     }
 
-    fn end(self) {
+    pub(crate) fn end(self) {
         drop(self.hold);
         self.ranks.into_iter().for_each(|rank| rank.join().expect("the rank ends"));
     }
 }
 
 /// How many steps a store has, as its root says.
-fn steps_of(path: &str) -> u64 {
+pub(crate) fn steps_of(path: &str) -> u64 {
     let Ok(text) = std::fs::read(Path::new(path).join("zarr.json")) else { return 0 };
     let root: Value = serde_json::from_slice(&text).expect("the root is whole whenever it is read");
     root["attributes"]["flexpath"]["steps"].as_u64().expect("a number")

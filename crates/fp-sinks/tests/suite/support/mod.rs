@@ -150,3 +150,24 @@ pub(crate) fn python(program: &str, arguments: &[&str]) -> String {
     command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(program)).args(arguments);
     Running::start(command).ended().well()
 }
+
+/// Runs a script of the shell where `$DISK` is a file system of its own, of these options of tmpfs. `"$@"` is the program
+/// with its arguments. None where nothing can be mounted.
+pub(crate) fn mounted(options: &str, disk: &str, script: &str, command: &[&str]) -> Option<Command> {
+    let namespace = |script: &str| {
+        let mut unshare = Command::new("unshare");
+        let script = format!("mount -t tmpfs -o {options} none \"$DISK\" && {{ {script}; }}");
+        unshare.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script, "sh"]);
+        unshare.env("DISK", disk).stdin(Stdio::null());
+        unshare
+    };
+    std::fs::create_dir_all(disk).expect("a folder");
+    if !namespace("true").output().is_ok_and(|output| output.status.success()) {
+        assert!(std::env::var_os("FLEXPATH_REQUIRE_NAMESPACES").is_none(), "no namespaces can be made here");
+        println!("skipped: no file system can be mounted here (unshare)");
+        return None;
+    }
+    let mut running = namespace(script);
+    running.args(command);
+    Some(running)
+}

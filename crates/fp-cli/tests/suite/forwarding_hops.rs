@@ -1,0 +1,149 @@
+//! Streams over two gates, one behind the other; and what is judged and answered there, as the simulation is out of reach.
+
+use std::path::Path;
+use std::thread;
+
+use crate::forwarding::{a_while, faults, forward, gate, is_harmless};
+use crate::kinds::{at, eventually, publish};
+use crate::staging::{all_of, attach, interrupt, is_open, kill, publisher_options, put_steps, take};
+use crate::support::{Live, Run};
+use crate::wire::Wire;
+use fp_core::{ParameterKind, Publisher, PublisherOptions, StartAt};
+
+/// Conditions for the field of `put_steps`: its first element is 2048 times the number of the step.
+const CONDITION: &str = "max(field[0:1]) > 8192 and every(3)";
+
+/// Those of twenty steps that are so.
+const JUDGED: [u64; 5] = [6, 9, 12, 15, 18];
+
+#[test]
+fn what_comes_out_behind_two_gates_is_what_was_published() {
+    const STEPS: u64 = 3;
+    let [inside, between, outside] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let direct = publish(inside.path().to_owned(), STEPS);
+    let expected = all_of(inside.path(), "run", STEPS, |options| options.with_start_at(StartAt::Next));
+    direct.into_iter().for_each(|rank| rank.join().unwrap());
+
+    let (outer, outer_address) = gate(outside.path(), &["--subscribers", "1", "--once"]);
+    let (inner, inner_address) = gate(between.path(), &["--subscribers", "1", "--once"]);
+    let forward = |folder: &Path, to: &str, options: &[&str]| {
+        Run::at(folder, &[&["forward", "run", "--to", to, "--once"], options].concat())
+    };
+    let first = forward(inside.path(), &inner_address, &["--compress"]);
+    let second = forward(between.path(), &outer_address, &[]);
+    let direct = publish(inside.path().to_owned(), STEPS);
+    let found = all_of(outside.path(), "run", STEPS, |options| options);
+    assert_eq!(found, expected);
+    direct.into_iter().for_each(|rank| rank.join().unwrap());
+    for run in [first, inner, second, outer] {
+        let ended = run.finish();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+}
+
+/// Each way is cut, and the forward between them is killed, in turn.
+#[test]
+fn two_hops_lose_nothing_and_give_nothing_twice() {
+    let [inside, between, outside] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let (inside, between, outside) = (inside.path(), between.path(), outside.path());
+    let (outer, address) = gate(outside, &["--subscribers", "1"]);
+    let outer_wire = Wire::to(&address);
+    // The reserve has what the forward behind it had in hand.
+    let (inner, address) = gate(between, &["--subscribers", "1", "--reserve", "40"]);
+    let inner_wire = Wire::to(&address);
+    let first = forward(inside, &inner_wire.address(), &[]);
+    let mut second = forward(between, &outer_wire.address(), &[]);
+    let wires = [&inner_wire, &outer_wire];
+    is_harmless(inside, outside, |moved| {
+        for number in 0..faults() {
+            moved();
+            a_while(number);
+            match number % 3 {
+                0 => wires[0].cut(),
+                1 => wires[1].cut(),
+                _ => {
+                    kill(second);
+                    second = forward(between, &wires[1].address(), &[]);
+                }
+            }
+        }
+        vec![first, inner, second, outer]
+    });
+    assert!(wires.iter().all(|wire| wire.dialled() > 1), "each way was cut and dialled again");
+}
+
+/// One takes the steps that a condition asks for, another one all, both of the same stream.
+fn is_judged(place: &Path, stream: &str) {
+    let mut judged = attach(place, stream, |one| one.with_condition(CONDITION).unwrap());
+    let mut all = attach(place, stream, |one| one);
+    thread::scope(|scope| {
+        let taking = scope.spawn(move || std::iter::from_fn(|| take(&mut all)).collect::<Vec<_>>());
+        assert_eq!(std::iter::from_fn(|| take(&mut judged)).collect::<Vec<_>>(), JUDGED);
+        assert_eq!(taking.join().unwrap(), (0..20).collect::<Vec<_>>());
+    });
+}
+
+#[test]
+fn a_condition_is_judged_behind_a_gate_and_a_stager() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (inside, outside) = (inside.path(), outside.path());
+    let twenty = || {
+        let mut publisher = Publisher::open("sim", publisher_options(inside)).unwrap();
+        put_steps(&mut publisher, 20);
+        publisher.close().expect("all of it was taken");
+    };
+    let (gate, address) = gate(outside, &["--subscribers", "2", "--once"]);
+    let forward = forward(inside, &address, &["--once"]);
+    thread::scope(|scope| {
+        let publishing = scope.spawn(twenty);
+        is_judged(outside, "sim");
+        publishing.join().unwrap();
+    });
+    let disk = inside.join("disk");
+    let disk = disk.to_str().unwrap();
+    let stager = Run::at(
+        inside,
+        &["stage", "sim", "--subscribers", "2", "--once", "--memory", "200K", "--disk", disk],
+    );
+    thread::scope(|scope| {
+        let publishing = scope.spawn(twenty);
+        is_judged(inside, "sim-staged");
+        publishing.join().unwrap();
+    });
+    for run in [gate, forward, stager] {
+        let ended = run.finish();
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_request_from_behind_a_gate_or_a_stager_is_refused() {
+    let range = ParameterKind::Integer { least: 0, greatest: 10 };
+    let live = Live::with("sim", |options| options.with_parameter("level", range));
+    let outside = tempfile::tempdir().unwrap();
+    let (gate, address) = gate(outside.path(), &[]);
+    let forward = forward(live.path(), &address, &[]);
+    let stager = Run::at(live.path(), &["stage", "sim"]);
+    eventually("it comes out", || is_open(outside.path(), "sim") && is_open(live.path(), "sim-staged"));
+    for (place, stream) in [(outside.path(), "sim"), (live.path(), "sim-staged")] {
+        let refused = Run::at(place, &["request", stream, "level=1"]).finish();
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{}", refused.stderr);
+        for said in [
+            &format!("stream {stream:?}, parameter \"level\": "),
+            "takes no requests",
+            "a stager or a gate passes none on: ask the simulation by its own stream",
+        ] {
+            assert!(refused.stderr.contains(said), "{said}: {}", refused.stderr);
+        }
+    }
+    // The simulation itself takes it.
+    let taken = Run::of(&live, &["request", "sim", "level=1"]).finish();
+    assert_eq!(taken.code, Some(0), "{}", taken.stderr);
+    for run in [forward, gate, stager] {
+        interrupt(run);
+    }
+    // Nobody is left that a publisher of that name would meet.
+    let open = |place: &Path| PublisherOptions::default().with_rendezvous(at(place));
+    drop(Publisher::open("sim", open(outside.path())).expect("the name is free"));
+    live.stop();
+}

@@ -1,0 +1,80 @@
+//! Places that take no step, or not all of it, and what a target would not get.
+
+use crate::support::{Ended, Running, STREAM, Stage, mounted, python};
+use crate::zarr::{Published, put_other_kinds, steps_of};
+
+/// A file or folder of each kind, in a folder.
+fn targets(folder: &str) -> [String; 4] {
+    [
+        format!("zarr:{folder}/run.zarr"),
+        format!("hdf5:{folder}/run_%T.h5"),
+        format!("vtkhdf:{folder}/run_%T.vtkhdf"),
+        format!("parquet:{folder}/run_%T.parquet"),
+    ]
+}
+
+#[test]
+fn a_compression_that_a_target_would_not_get_is_refused() {
+    let stage = Stage::new();
+    let refused = |to: &str, how: &str, words: &[&str]| {
+        let ended: Ended = stage.start(&["--to", to, "--compress", how]).ended();
+        ended.refused(2, &[&["--compress is for zarr:FOLDER", to], words].concat());
+    };
+    let [_, hdf5, vtkhdf, parquet] = targets(&stage.path("out"));
+    refused(&hdf5, "zstd", &["h5repack"]);
+    refused(&vtkhdf, "zstd", &["h5repack"]);
+    refused(&parquet, "zstd", &["Snappy"]);
+    refused(&parquet, "none", &["Snappy"]);
+    // Nobody listens there: nobody is asked.
+    refused("savime:127.0.0.1:1", "zstd", &["uncompressed arrays alone"]);
+    stage.start(&["--to", &hdf5, "--compress", "gzip"]).ended().refused(2, &["none, zstd"]);
+    assert!(!stage.folder.path().join("out").exists(), "nothing was made");
+}
+
+/// The program with its arguments, as a shell starts it.
+fn tee<'a>(streams: &'a str, to: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let program = env!("CARGO_BIN_EXE_flexpath-tee");
+    [&[program, "--rendezvous", streams, STREAM, "--to", to, "--ranks", "2"], more].concat()
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let stage = Stage::new();
+    let (disk, streams) = (stage.path("disk"), stage.path("streams"));
+    let published = Published::of(&stage, 2, put_other_kinds);
+    for to in targets(&format!("{disk}/out")) {
+        let command = tee(&streams, &to, &["--start-at", "oldest-reserved", "--variables", "joined"]);
+        let Some(running) = mounted("ro", &disk, "exec \"$@\"", &command) else { return };
+        Running::start(running).ended().refused(1, &[&format!("{disk}/out"), "Read-only file system"]);
+    }
+    published.end();
+}
+
+/// Writes a stream to a disk of four MiB: what is there when that is full, in a folder that has room.
+fn filled(stage: &Stage, to: &str, variables: &str) -> Option<String> {
+    let (disk, streams, copy) = (stage.path("disk"), stage.path("streams"), stage.path("copy"));
+    let more = ["--start-at", "oldest-reserved", "--append", "--variables", variables];
+    let to = to.replace("FOLDER", &disk);
+    let script = format!("\"$@\"; status=$?; cp -r \"$DISK\" {copy}; exit $status");
+    let running = mounted("size=4m", &disk, &script, &tee(&streams, &to, &more))?;
+    Running::start(running).ended().refused(1, &[&disk, "No space left on device"]);
+    Some(copy)
+}
+
+#[test]
+fn a_full_disk_leaves_whole_steps_of_a_store_and_more_follow_where_there_is_room() {
+    const STEPS: u64 = 8;
+    let stage = Stage::new();
+    let published = Published::of(&stage, STEPS as u32, put_other_kinds);
+    let all = "joined,local,load,time,title";
+    let Some(copy) = filled(&stage, "zarr:FOLDER/run.zarr", all) else { return };
+    let path = format!("{copy}/run.zarr");
+    let steps = steps_of(&path);
+    assert!((1..STEPS).contains(&steps), "{steps} steps");
+    python("zarr.py", &["kinds", &path, &steps.to_string()]);
+    let (to, left) = (format!("zarr:{path}"), (STEPS - steps).to_string());
+    let more = ["--to", &to, "--start-at", "oldest-reserved", "--append", "--steps", &left];
+    stage.start(&more).ended().well();
+    python("zarr.py", &["kinds", &path, &STEPS.to_string()]);
+    published.end();
+}
