@@ -62,6 +62,7 @@ stager=(--test suite -- staging::a_killed_stager)
 forwarding=(--test suite -- forwarding:: --nocapture)
 steering=(--test processes -- steering::)
 outliving=(--test suite -- staging::a_stream_outlives)
+seen_by_vtk=(--test suite -- conventions::vtk_finds)
 sink_kills=(zarr::a_kill hdf5::a_kill)
 science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
@@ -161,8 +162,9 @@ shard_sinks() {
     # Those of the other formats take four seconds a kill where others work too: eight of each are above.
     SINK_KILLS=${SINK_KILLS:-50} scripts/sinks.sh test -- "${sink_kills[@]}"
     scripts/sinks.sh build
-    FLEXPATH_TEE=$PWD/target/sinks/ci/flexpath-tee FLEXPATH_SINKS_PYTHON=$PWD/target/sinks-venv/bin/python \
-        tests "${outliving[@]}"
+    export FLEXPATH_TEE=$PWD/target/sinks/ci/flexpath-tee FLEXPATH_SINKS_PYTHON=$PWD/target/sinks-venv/bin/python
+    tests "${outliving[@]}"
+    tests "${seen_by_vtk[@]}"
 }
 # With the command as users build it: without the features of tests.
 shard_quickstart() {

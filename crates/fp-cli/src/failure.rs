@@ -210,11 +210,10 @@ impl From<serde_json::Error> for Failure {
 
 /// Who takes requests, where a publisher takes none: it may be one that publishes again what another has.
 fn elsewhere(error: &RequestError) -> &'static str {
-    match error {
-        RequestError::Refused { refusal: SteeringRefusal::Unknown { known }, .. } if known.is_empty() => {
-            " (a stager or a gate passes none on: ask the simulation by its own stream)"
-        }
-        _ => "",
+    let RequestError::Refused { refusal: SteeringRefusal::Unknown { known }, .. } = error else { return "" };
+    match known.is_empty() {
+        true => " (a stager or a gate passes none on: ask the simulation by its own stream)",
+        false => "",
     }
 }
 
