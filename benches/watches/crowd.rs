@@ -88,11 +88,9 @@ pub(crate) fn measure() {
 }
 
 fn report([one, few, many, one_number, numbers]: [Middle; CROWDS.len()]) {
-    let kinds: [(&str, fn(&Middle) -> f64); 2] = [
-        ("that do not fire, begin to end", |times| times.calls),
-        ("of which one fires, end to its event", |times| times.seen),
-    ];
-    for (what, of) in kinds {
+    let kinds = ["that do not fire, begin to end", "of which one fires, end to its event"];
+    for (number, what) in kinds.into_iter().enumerate() {
+        let of = |times: &Middle| [times.calls, times.seen][number];
         noted(&format!("1 condition, {what}"), of(&one), "us");
         for (conditions, times) in [(64, &few), (1024, &many)] {
             let case = format!("{conditions} conditions on one number, {what}");
