@@ -24,7 +24,7 @@ const SIZES: [(u32, u32, f64); 3] = [(64, 8, 300.0), (1_024, 64, f64::INFINITY),
 const REPEATS: usize = 9;
 /// Figure 8 of the paper on messaging for DataSpaces: so much is queried, by the first of these cohorts.
 const QUERIED_GIB: [u64; 5] = [4, 8, 16, 32, 64];
-const PASSES: usize = 3;
+const PASSES: usize = 7;
 
 fn main() {
     // `cargo test --benches` only wants to know that it builds.

@@ -25,6 +25,8 @@ pub(crate) trait Machine: Send + 'static {
     fn poll(&mut self) -> Option<Effect>;
     /// Whether `poll` has anything to do.
     fn is_asking(&self) -> bool;
+    /// Whether a call may have it decide a step, though there are many links.
+    fn decides_briefly(&self) -> bool;
 
     /// Whether the link is to a rank of the own cohort, of which nothing is checked.
     fn is_of_cohort(&self, peer: PeerId) -> bool;
@@ -85,6 +87,9 @@ forward! {
     fn is_of_cohort(&self, peer: PeerId) -> bool {
         PublisherMachine::is_of_cohort(self, peer)
     }
+    fn decides_briefly(&self) -> bool {
+        PublisherMachine::decides_briefly(self)
+    }
     fn set_shortage(&mut self, shortage: Option<MemoryShortage>) {
         PublisherMachine::set_shortage(self, shortage);
     }
@@ -100,6 +105,9 @@ forward! {
     SubscriberMachine,
     fn is_of_cohort(&self, _peer: PeerId) -> bool {
         true
+    }
+    fn decides_briefly(&self) -> bool {
+        false
     }
     fn set_shortage(&mut self, _shortage: Option<MemoryShortage>) {}
     fn set_origin(&mut self, _peer: PeerId, _origin: Origin) {}

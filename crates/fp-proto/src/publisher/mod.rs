@@ -47,6 +47,9 @@ use std::sync::Arc;
 use steering::Steering;
 use tables::Tables;
 
+/// Subscriptions that are looked at in next to no time as a step is decided.
+const FEW: usize = 8;
+
 /// Where the rank stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -188,6 +191,12 @@ impl PublisherMachine {
     /// Whether [`poll`](Self::poll) has anything to do.
     pub fn is_asking(&self) -> bool {
         self.unreported || self.wire.has_effects()
+    }
+
+    /// Whether this is the lead, and few subscriptions are looked at as it decides a step: those that are judged together are
+    /// none of these.
+    pub fn decides_briefly(&self) -> bool {
+        self.lead.as_ref().is_some_and(|lead| lead.judging.one_by_one().len() <= FEW)
     }
 
     /// An input comes that may follow from what was ended before.
