@@ -28,34 +28,3 @@ fn the_refined_grid_has_two_levels() {
     let Some(found) = checked("../../examples/c/refined_grid.c", 4, "refined") else { return };
     assert_eq!(found, "  amr: nothing is wrong\n    refined \"cells\", 2 levels\n");
 }
-
-/// What VTK finds in the files that `flexpath tee` makes of a program's three steps. None where that is not built, or
-/// nothing that reads them is there: the shard `sinks` has both.
-fn seen_by_vtk(source: &str, ranks: u32, stream: &str) -> Option<String> {
-    let (tee, python) = std::env::var_os("FLEXPATH_TEE").zip(std::env::var_os("FLEXPATH_SINKS_PYTHON"))?;
-    let mpi = Mpi::chosen()?;
-    let place = place();
-    let program = mpi.compile(&LIBRARY, &[source]);
-    let running = mpi.start(ranks, &program, &["3", "1"], place.path());
-    let files = place.path().join("files");
-    let mut writing = Command::new(tee);
-    writing.arg("--rendezvous").arg(place.path()).args([stream, "--timeout", "60", "--ranks", "2", "--to"]);
-    writing.arg(format!("vtkhdf:{}", files.join("run_%06T.vtkhdf").display()));
-    start(&mut writing).printed();
-    running.printed();
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/cells.py");
-    Some(start(Command::new(python).arg(script).arg(files)).printed())
-}
-
-#[test]
-fn vtk_finds_all_tetrahedra() {
-    let Some(found) = seen_by_vtk("../../examples/c/tetrahedra.c", 3, "tetrahedra") else { return };
-    assert_eq!(found, "1152 tetrahedra\n3 files\n");
-}
-
-/// Eight boxes of 32 x 32 x 32 cells a level.
-#[test]
-fn vtk_finds_all_boxes_of_both_levels() {
-    let Some(found) = seen_by_vtk("../../examples/c/refined_grid.c", 4, "refined") else { return };
-    assert_eq!(found, "level 0: 262144 cells in 8 boxes\nlevel 1: 262144 cells in 8 boxes\n3 files\n");
-}
