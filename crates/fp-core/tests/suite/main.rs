@@ -59,6 +59,7 @@ mod type_search;
 mod waits;
 mod wanted;
 mod watch_bounds;
+mod watch_edges;
 mod watched_calls;
 mod watched_fields;
 mod watches;
