@@ -92,6 +92,8 @@ pub enum Mutation {
     ConditionOfAnotherTable,
     /// A step before the first that another condition holds for is judged by that one.
     ConditionChangedEarly,
+    /// A condition that is to take the place of another is refused, though the publisher knows it.
+    ConditionRefusedAnyway,
     /// Steps are judged by the condition of before, though another one holds.
     ConditionUnchanged,
     /// As soon as a rank hears of another selection or condition, it forgets the one before.
@@ -157,7 +159,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 71] = [
+    pub const ALL: [Self; 72] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -202,6 +204,7 @@ impl Mutation {
         Self::ConditionIgnored,
         Self::ConditionOfAnotherTable,
         Self::ConditionChangedEarly,
+        Self::ConditionRefusedAnyway,
         Self::ConditionUnchanged,
         Self::EarlierSelectionForgotten,
         Self::PartMergedTwice,

@@ -234,6 +234,9 @@ pub(crate) fn reselect(
     let Some(served) = lead.served.get(&subscription) else { return };
     let is_judged_anew = spec.when.as_deref() != served.asked_condition();
     let refusal = check_spec(machine, &spec, 1).err();
+    if mutated!(machine.wire, ConditionRefusedAnyway) && is_judged_anew {
+        return machine.wire.send(from, Message::Refused { reason: RefusalReason::Closing });
+    }
     let is_refused = matches!(refusal, Some(RefusalReason::Condition(_))) && is_judged_anew;
     if !spec.is_reselection_of(&served.spec) || served.first.is_none() || (refusal.is_some() && !is_refused) {
         machine.misbehaved(from, Misbehaviour::Unexpected("Reselect"));
