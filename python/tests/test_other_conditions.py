@@ -9,8 +9,9 @@ def test_another_condition(stream):
     with flexpath.publish(stream) as publisher, flexpath.subscribe(stream, when="every(2)") as subscriber:
         with publisher.step() as step:
             step["x"] = 0
-        subscriber.next_step(30.0).close()
-        with pytest.raises(ValueError, match="character 7"):
+        with subscriber.next_step(30.0) as step:
+            assert step.number == 0
+        with pytest.raises(ValueError, match="character 10"):
             subscriber.set_condition("has(x > 4")
         assert subscriber.set_condition("max(x) > 4") == 1
         for number in range(1, 8):
