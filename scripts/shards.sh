@@ -22,7 +22,7 @@ profile=(--profile ci)
 
 # NAME           SECONDS NEEDS
 table='
-simulator            290 nothing
+simulator            340 nothing
 properties            90 nothing
 fuzz                 360 cargo-fuzz c++
 miri                 120 rustup rust-nightly
