@@ -45,8 +45,7 @@ impl Newcomers {
 }
 
 /// Whether this tells that one comes, or wants something else now: his own words, or what the lead says of him to the other
-/// ranks. Nothing that peers
-/// say in every step, as `Resolve` where layouts change with each.
+/// ranks. Nothing that peers say in every step, as `Resolve` where layouts change with each.
 pub(super) fn tells_of_newcomer(message: &Message) -> bool {
     let prepares = |decision: &Decision| matches!(decision, Decision::Prepare { .. });
     let by_itself = matches!(

@@ -30,24 +30,19 @@ impl SubscriberSession {
         });
         let attachment = attachment.map_err(|error| misuse(Misuse::Command(error)))?;
         let started = Instant::now();
-        let answer = self.endpoint.wait(after(started, patience), |state, _| {
-            let asked = state.role.asked_condition.as_mut();
-            if let Some(answer) = asked.and_then(|asked| asked.answer.take()) {
-                return Ok(Some(answer));
-            }
-            let goes_on = state.machine.is_streaming() && state.machine.attachment() == attachment;
-            if goes_on { Err(None) } else { Ok(None) }
+        let answer = self.await_answer(attachment, after(started, patience), |role| {
+            role.asked_condition.as_mut().and_then(|asked| asked.answer.take())
         });
         self.endpoint.inspect(|state| state.role.asked_condition = None);
         match answer {
             Some(Some(Ok(first))) => {
-                *self.asking() = changed;
+                self.asking().condition = changed.condition;
                 Ok(first)
             }
             Some(Some(Err(reason))) => Err(ConditionError::Refused { stream: stream(), reason }),
             Some(None) => Err(ConditionError::Over { stream: stream() }),
             None => {
-                *self.asking() = changed;
+                self.asking().condition = changed.condition;
                 Err(ConditionError::NoAnswer { stream: stream(), waited: started.elapsed() })
             }
         }

@@ -35,12 +35,8 @@ impl SubscriberSession {
         });
         let (id, attachment) = asked.map_err(|error| misuse(Misuse::Command(error)))?;
         let started = Instant::now();
-        let answer = self.endpoint.wait(after(started, patience), |state, _| {
-            if let Some(outcome) = state.role.steering.get_mut(&id).and_then(Option::take) {
-                return Ok(Some(outcome));
-            }
-            let goes_on = state.machine.is_streaming() && state.machine.attachment() == attachment;
-            if goes_on { Err(None) } else { Ok(None) }
+        let answer = self.await_answer(attachment, after(started, patience), |role| {
+            role.steering.get_mut(&id).and_then(Option::take)
         });
         self.endpoint.inspect(|state| state.role.steering.remove(&id));
         let (stream, parameter) = (self.stream.clone(), parameter.to_owned());

@@ -271,6 +271,23 @@ impl SubscriberSession {
         ReadError::Misuse { stream: self.stream.clone(), source }
     }
 
+    /// Waits until somebody has answered, but no longer than this attachment lasts: then there is no answer. `None` at the
+    /// deadline.
+    pub(crate) fn await_answer<T>(
+        &self,
+        attachment: Option<AttachmentId>,
+        deadline: Instant,
+        mut take: impl FnMut(&mut SubscriberRole) -> Option<T>,
+    ) -> Option<Option<T>> {
+        self.endpoint.wait(deadline, |state, _| {
+            if let Some(answer) = take(&mut state.role) {
+                return Ok(Some(answer));
+            }
+            let goes_on = state.machine.is_streaming() && state.machine.attachment() == attachment;
+            if goes_on { Err(None) } else { Ok(None) }
+        })
+    }
+
     pub(crate) fn check_fork(&self) -> Result<(), ReadError> {
         if self.endpoint.is_forked() { Err(self.misuse(Misuse::Forked)) } else { Ok(()) }
     }

@@ -106,6 +106,19 @@ impl<'a> Reading<'a> {
         u32::try_from(self.number()?).ok()
     }
 
+    /// Which block a placement is about that nobody asked for, if it is one and of one block.
+    fn placed(&mut self) -> Option<(StepId, &'a str, u32)> {
+        if self.byte()? != PLACED {
+            return None;
+        }
+        let step = StepId(self.number()?);
+        if self.all()? != [0, 1] {
+            return None;
+        }
+        let variable = std::str::from_utf8(self.counted()?).ok()?;
+        Some((step, variable, self.short_number()?))
+    }
+
     fn counted(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.number()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(len)?;
@@ -218,15 +231,7 @@ pub(crate) fn encode_inline(one: &InlineBlock<'_>, into: &mut Vec<u8>) {
 /// What these bytes say, if it is that one block goes along with its place, and nobody asked.
 pub(crate) fn decode_inline(bytes: &[u8]) -> Option<InlineBlock<'_>> {
     let mut input = Reading(bytes);
-    if input.byte()? != PLACED {
-        return None;
-    }
-    let step = StepId(input.number()?);
-    if input.all()? != [0, 1] {
-        return None;
-    }
-    let variable = std::str::from_utf8(input.counted()?).ok()?;
-    let block = input.short_number()?;
+    let (step, variable, block) = input.placed()?;
     let bytes = (input.byte()? == INLINE).then(|| input.counted())??;
     let is_known = input.0.is_empty() && variable.len() <= LIMIT_NAME_BYTES;
     is_known.then_some(InlineBlock { step, variable, block, bytes })
@@ -235,21 +240,13 @@ pub(crate) fn decode_inline(bytes: &[u8]) -> Option<InlineBlock<'_>> {
 /// The message of the data plane of these bytes, if it is one of these.
 pub(crate) fn decode_data(bytes: &[u8]) -> Option<DataMessage> {
     let mut input = Reading(bytes);
-    if input.byte()? != PLACED {
-        return None;
-    }
-    let step = StepId(input.number()?);
-    if input.all()? != [0, 1] {
-        return None;
-    }
-    let variable = std::str::from_utf8(input.counted()?).ok()?.into();
-    let block = input.short_number()?;
+    let (step, variable, block) = input.placed()?;
     let place = match input.byte()? {
         SEGMENT => Place::Segment { segment: input.number()?, offset: input.number()?, len: input.number()? },
         INLINE => Place::Inline { bytes: input.counted()?.to_vec() },
         _ => return None,
     };
-    let blocks = PlacedBlocks::from_buf([PlacedBlock { variable, block, place }]);
+    let blocks = PlacedBlocks::from_buf([PlacedBlock { variable: variable.into(), block, place }]);
     input.0.is_empty().then_some(DataMessage::Placed { step, request: None, blocks })
 }
 

@@ -2,10 +2,10 @@
 
 use std::thread;
 
-use fp_core::{Publisher, StepWriter, Variable};
+use fp_core::{StepWriter, Variable};
 
 use crate::hdf5::region;
-use crate::support::{STREAM, Stage, python};
+use crate::support::{Stage, publish, python};
 
 /// Elements of a row: enough for a slab of each rank that writes.
 const COLUMNS: u64 = 50_000;
@@ -71,15 +71,7 @@ fn a_checkpoint_and_the_hot_steps_are_of_one_run() {
     thread::scope(|scope| {
         for rank in 0..2 {
             let options = stage.options(rank, 2).with_min_subscribers(2);
-            scope.spawn(move || {
-                let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
-                for _ in 0..STEPS {
-                    let mut writer = publisher.begin_step().expect("a step");
-                    put_heat(rank, &mut writer);
-                    writer.end().expect("the step ends");
-                }
-                publisher.close().expect("closed");
-            });
+            scope.spawn(move || publish(options, STEPS, |writer| put_heat(rank, writer)));
         }
         let checkpoint = stage.start(&["--to", &to[0], "--every", "4", "--ranks", "2"]);
         let hot = ["--to", &to[1], "--when", "max(heat) >= 4", "--ranks", "2", "--cast", "f32"];

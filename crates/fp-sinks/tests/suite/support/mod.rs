@@ -66,19 +66,22 @@ impl Stage {
         thread::scope(|scope| {
             for rank in 0..ranks {
                 let (options, put) = (self.options(rank, ranks), &put);
-                scope.spawn(move || {
-                    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
-                    for _ in 0..steps {
-                        let mut writer = publisher.begin_step().expect("a step");
-                        put(rank, &mut writer);
-                        writer.end().expect("the step ends");
-                    }
-                    publisher.close().expect("closed");
-                });
+                scope.spawn(move || publish(options, steps, |writer| put(rank, writer)));
             }
             self.start(arguments).ended()
         })
     }
+}
+
+/// Publishes so many steps of a rank.
+pub(crate) fn publish(options: PublisherOptions, steps: u64, put: impl Fn(&mut StepWriter)) {
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    for _ in 0..steps {
+        let mut writer = publisher.begin_step().expect("a step");
+        put(&mut writer);
+        writer.end().expect("the step ends");
+    }
+    publisher.close().expect("closed");
 }
 
 /// A program that runs.
