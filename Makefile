@@ -17,6 +17,8 @@ PYTEST ?=
 # Words for the particles of a plasma, as in GTS="--particles 1000000".
 GTS ?=
 STAGING ?=
+# Words for all benches of staging, as in BENCH_STAGING=--quick or BENCH_STAGING="stager boxes".
+BENCH_STAGING ?=
 # Words for the bench of the staging paper's figures, as in FIGURES=--full.
 FIGURES ?=
 # Whether the installed library can run WebAssembly that a subscriber hands over: yes or no.
@@ -42,7 +44,7 @@ BENCHES := bench-streams bench-baselines bench-wire bench-calls bench-lammps ben
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-figures bench-forwarding bench-boxes bench-watches bench-sinks test-sinks bench-python python test-python install uninstall lint doc
+.PHONY: help tools quick test test-all shards fuzz test-rdma demo demo-gts demo-rdma demo-staging bench $(BENCHES) bench-peers bench-pipeline bench-scale bench-rdma bench-staging bench-stager bench-aggregation bench-emulated bench-figures bench-forwarding bench-boxes bench-watches bench-sinks test-sinks bench-python python test-python install uninstall lint doc
 
 # $(call step,what it does,command): says it, does it, says how long it took.
 define step
@@ -73,8 +75,11 @@ help: ## this list
 	@printf 'make test-rdma RDMA in a virtual machine with soft-RoCE: links, streams, flexpath doctor (installs qemu; part of test-all)\n'
 	@printf 'make bench-rdma links over RDMA next to perftest in that machine, as ratios\n'
 	@printf 'make bench-forwarding  a stream from one network to another, beside scp and iperf3\n'
-	@printf 'make bench-staging a stream through a stager: speed of its disk, a slow subscriber, its memory\n'
+	@printf 'make bench-staging all figures of staging, three quarters of an hour: stager, forwarding, figures (also over RDMA that is emulated), aggregation, boxes, sinks, a long wire; BENCH_STAGING=--quick shows that it works\n'
+	@printf 'make bench-stager  a stream through a stager: speed of its disk, a slow subscriber, its memory\n'
+	@printf 'make bench-aggregation  aggregators, ranks and staging nodes between two hosts, beside POSIX and MPI-IO (installs Open MPI)\n'
 	@printf 'make bench-figures data sets into a stager by block, ranks and size, beside scp, rsync and ssh -L (installs sshd, rsync); FIGURES=--full for 5 GiB\n'
+	@printf 'make bench-emulated  a data set into a stager over RDMA, in a virtual machine whose device is emulated (installs qemu)\n'
 	@printf 'make bench-boxes  an array in many small boxes, beside one box a rank\n'
 	@printf 'make bench-watches  subscribers with conditions: when they are told, what that costs, beside bounds\n'
 	@printf 'make test-sinks  flexpath tee: what it writes, read by others (installs libhdf5-dev and a Python environment)\n'
@@ -87,7 +92,7 @@ help: ## this list
 	@printf 'make python    the Python package: builds its wheel and installs it into target/python/venv (needs Python 3.11)\n'
 	@printf 'make test-python  the same, then tests it there: pytest, types, stubs, the examples of docstrings; PYTEST="-k slices" for some\n'
 	@printf 'make bench-python  what Python costs, as ratios to Rust in the same run\n'
-	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=yes with WebAssembly, SINKS=yes with flexpath tee, which take minutes more\n' '$(PREFIX)'
+	@printf 'make install   the command flexpath and the library for C, C++ and Fortran, to PREFIX (%s); DEPLOY=yes with WebAssembly, SINKS=yes with flexpath tee, and SINKS=s3 with buckets of S3 too, which take minutes more\n' '$(PREFIX)'
 	@printf 'make uninstall removes what was installed there\n'
 	@printf 'make lint      format and lints alone\n'
 	@printf 'make doc       the documentation of all crates, in target/doc\n'
@@ -165,8 +170,12 @@ test-python: python
 bench-python: python
 	$(call step,what Python costs,scripts/python.sh bench $(PYTHON_BENCH))
 
+# All figures of staging, one part after the other, and their tables; BENCH_STAGING=--quick shows in minutes that it works.
 bench-staging: tools
-	$(call step,streams through a stager,cargo build --release -p flexpath-cli && scripts/bench/record.py staging cargo bench -p flexpath --bench staging)
+	@scripts/bench/staging.sh $(BENCH_STAGING)
+
+bench-stager bench-aggregation bench-emulated: bench-%: tools
+	@scripts/bench/staging.sh $*
 
 # Without rsync its rows are left out.
 bench-figures: tools
@@ -189,7 +198,7 @@ bench-boxes: tools
 	$(call step,an array in many boxes,scripts/bench/record.py boxes cargo bench -p flexpath --bench boxes)
 
 bench-watches: tools
-	$(call step,subscribers with conditions,scripts/bench/record.py watches sh -c "cargo bench -p flexpath --bench watches && cargo bench -p flexpath-sim --bench watching")
+	$(call step,subscribers with conditions,scripts/bench/record.py watches sh -c "cargo bench -p flexpath --bench watches && cargo bench -p flexpath-sim --bench watching && cargo bench -p flexpath-cli --bench pictures")
 
 bench-rdma: tools
 	$(call step,links over RDMA next to perftest,tests/rdma-vm/bench.sh)

@@ -11,6 +11,8 @@
 //! files of 256 MiB from memory to memory, or to disk with a sync. What came is compared.
 //!
 //! The data set has 1 GiB, with `-- --full` 5 GiB, but in figure 5. In blocks of 64 KiB it has a sixteenth of that.
+//!
+//! `-- --emulated` is figure 3 with 64 MiB over RDMA, beside tcp, in the virtual machine of `tests/rdma-vm/figures.sh`.
 
 #[path = "rows/command.rs"]
 mod command;
@@ -28,6 +30,8 @@ mod memory;
 mod pair;
 #[path = "figures/plan.rs"]
 mod plan;
+#[path = "rows/quick.rs"]
+mod quick;
 #[path = "rows/mod.rs"]
 mod rows;
 #[path = "forwarding/sshd.rs"]
@@ -37,7 +41,7 @@ use compared::{middle, report};
 use copies::Copies;
 use data::Data;
 use plan::{Row, Run};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -57,12 +61,18 @@ fn main() -> Outcome<()> {
         return Ok(());
     }
     let Some(command) = command::built()? else { return Ok(()) };
+    if is_given("--emulated") {
+        return measure(command, &plan::emulated_rows(), None);
+    }
     let has_rsync = Command::new("rsync").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !has_rsync {
         println!("not measured: rsync, which is not there (scripts/install-rsync.sh)");
     }
     let data_bytes = if is_given("--full") { 5 << 30 } else { 1 << 30 };
-    measure(command, &plan::rows(data_bytes, has_rsync))
+    let rows = plan::rows(data_bytes, has_rsync);
+    let some: Vec<Row> = rows.into_iter().step_by(quick::or_quick(1, 12)).collect();
+    let place = tempfile::tempdir()?;
+    measure(command, &some, Some(place.path()))
 }
 
 /// Bytes in MiB.
@@ -74,18 +84,20 @@ fn mebibytes(bytes: u64) -> f64 {
 struct Bench {
     command: PathBuf,
     data: Data,
-    copies: Copies,
+    /// Where others are measured, and what is enciphered.
+    copies: Option<Copies>,
     tls: Vec<String>,
 }
 
 impl Bench {
     fn rate(&self, run: &Run) -> Outcome<f64> {
+        let copies = || self.copies.as_ref().ok_or("no sshd");
         match run {
             Run::Ours(course) => course.rate(&self.command, &self.data, &self.tls),
             Run::Copied { tool, at_once, place, data_bytes } => {
-                self.copies.rate((*tool, *at_once as usize), (*place, *data_bytes), &self.data)
+                copies()?.rate((*tool, *at_once as usize), (*place, *data_bytes), &self.data)
             }
-            Run::Tunnelled { data_bytes } => self.copies.rate_of_tunnel(*data_bytes, &self.data),
+            Run::Tunnelled { data_bytes } => copies()?.rate_of_tunnel(*data_bytes, &self.data),
         }
     }
 }
@@ -128,15 +140,16 @@ impl Found {
     }
 }
 
-fn measure(command: PathBuf, rows: &[Row]) -> Outcome<()> {
-    let place = tempfile::tempdir()?;
+/// Measures all. In a folder there are keys of an sshd and certificates, where others are measured too.
+fn measure(command: PathBuf, rows: &[Row], keys: Option<&Path>) -> Outcome<()> {
     let data = Data::new();
-    let copies = Copies::start(place.path(), &data)?;
-    let bench = Bench { command, data, copies, tls: pair::certificates(place.path())? };
+    let copies = keys.map(|keys| Copies::start(keys, &data)).transpose()?;
+    let tls = keys.map_or(Ok(Vec::new()), pair::certificates)?;
+    let bench = Bench { command, data, copies, tls };
     println!("one machine for all sides; memory in /dev/shm, disk under {}", std::env::temp_dir().display());
     let mut found = Found::of(rows);
     let began = Instant::now();
-    for round in 1..=ROUNDS {
+    for round in 1..=quick::or_quick(ROUNDS, 1) {
         let next: Duration = found.iter().filter(|found| found.is_repeated()).map(|found| found.took).sum();
         if began.elapsed() + next > BUDGET {
             println!("no time for round {round} of {ROUNDS}");

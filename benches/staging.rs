@@ -11,6 +11,8 @@
 mod command;
 #[path = "rows/compared.rs"]
 mod compared;
+#[path = "rows/quick.rs"]
+mod quick;
 #[path = "rows/mod.rs"]
 mod rows;
 
@@ -19,6 +21,7 @@ use flexpath::{
     NextStep, Publisher, PublisherOptions, Region, Rendezvous, StartAt, Subscriber, SubscriberOptions,
     Variable,
 };
+use quick::or_quick;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,7 +48,7 @@ fn main() -> Outcome<()> {
         return Ok(());
     }
     let steps = arguments.iter().skip_while(|argument| *argument != "--steps").nth(1);
-    measure(steps.map_or(Ok(200), |steps| steps.parse())?)
+    measure(steps.map_or(Ok(or_quick(200, 8)), |steps| steps.parse())?)
 }
 
 fn measure(steps: u64) -> Outcome<()> {
@@ -57,7 +60,7 @@ fn measure(steps: u64) -> Outcome<()> {
     );
     for (name, is_durable) in [("spill, synced once", false), ("spill, each step synced", true)] {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-        for _ in 0..ROUNDS {
+        for _ in 0..or_quick(ROUNDS, 1) {
             theirs.push(dd(SPILLED, is_durable)?);
             ours.push(spill(&command, is_durable)?);
         }

@@ -234,6 +234,13 @@ module flexpath_c
       real(c_double), value :: least, greatest
     end function c_options_add_parameter
 
+    integer(c_int32_t) function c_options_describe_parameter(options, name, description) &
+        bind(C, name='flexpath_options_describe_parameter')
+      import :: c_char, c_int32_t, c_ptr
+      type(c_ptr), value :: options
+      character(kind=c_char), intent(in) :: name(*), description(*)
+    end function c_options_describe_parameter
+
     integer(c_int32_t) function c_publisher_request_count(publisher, count) &
         bind(C, name='flexpath_publisher_request_count')
       import :: c_int32_t, c_int64_t, c_ptr
@@ -604,6 +611,12 @@ module flexpath_c
       integer(c_int64_t), value :: timeout_ms
       integer(c_int64_t), intent(out) :: first
     end function c_subscriber_set_condition
+
+    integer(c_int32_t) function c_subscriber_first_step(subscriber, step) bind(C, name='flexpath_subscriber_first_step')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: subscriber
+      integer(c_int64_t), intent(out) :: step
+    end function c_subscriber_first_step
 
     integer(c_int32_t) function c_subscriber_select_variables(subscriber, variables, count) &
         bind(C, name='flexpath_subscriber_select_variables')
@@ -1349,9 +1362,10 @@ module flexpath
   public :: flexpath_variable_info, flexpath_step_variable_at, flexpath_step_variable, flexpath_step_release
   public :: flexpath_parameter_kind_real, flexpath_parameter_kind_integer, flexpath_parameter_kind_bool
   public :: flexpath_parameter_kind_text, flexpath_parameter_kind_signal, flexpath_status_not_taken
-  public :: flexpath_request, flexpath_options_add_parameter, flexpath_publisher_request_count
+  public :: flexpath_request, flexpath_options_add_parameter, flexpath_options_describe_parameter, &
+      flexpath_publisher_request_count
   public :: flexpath_publisher_request_at, flexpath_publisher_is_asked, flexpath_publisher_decline
-  public :: flexpath_subscriber_request, flexpath_subscriber_set_condition
+  public :: flexpath_subscriber_request, flexpath_subscriber_set_condition, flexpath_subscriber_first_step
   public :: flexpath_measured, flexpath_step_measured_count, flexpath_step_measured_at, flexpath_step_unjudged
   public :: flexpath_step_done, flexpath_step_give_back
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
@@ -2573,6 +2587,18 @@ contains
     call conclude_status('flexpath_options_add_parameter', status, stat, errmsg)
   end subroutine flexpath_options_add_parameter
 
+  ! Says what a parameter is that was added before: its unit, and what it changes. At most 255 bytes.
+  subroutine flexpath_options_describe_parameter(options, name, description, stat, errmsg)
+    type(flexpath_options), intent(inout) :: options
+    character(len=*), intent(in) :: name, description
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int32_t) :: status
+    status = made(options)
+    if (status == flexpath_status_ok) status = c_options_describe_parameter(options%handle, c_text(name), c_text(description))
+    call conclude_status('flexpath_options_describe_parameter', status, stat, errmsg)
+  end subroutine flexpath_options_describe_parameter
+
   ! How many requests the step that is open has, in the order in which they were asked for. All ranks have the same. One
   ! that is not declined by the end of the step counts as taken.
   subroutine flexpath_publisher_request_count(publisher, requests, stat, errmsg)
@@ -2833,6 +2859,21 @@ contains
     if (present(first) .and. status == flexpath_status_ok) first = from
     call conclude_status('flexpath_subscriber_set_condition', status, stat, errmsg)
   end subroutine flexpath_subscriber_set_condition
+
+  ! The first step that the subscription holds for, in the epoch that it is attached to. A condition is looked at from there
+  ! on. stat is flexpath_status_not_yet where it is not attached.
+  subroutine flexpath_subscriber_first_step(subscriber, step, stat, errmsg)
+    type(flexpath_subscriber), intent(in) :: subscriber
+    integer(int64), intent(out) :: step
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: first
+    integer(c_int32_t) :: status
+    first = 0
+    status = c_subscriber_first_step(subscriber%handle, first)
+    step = first
+    call conclude_status('flexpath_subscriber_first_step', status, stat, errmsg)
+  end subroutine flexpath_subscriber_first_step
 
   ! Where this rank is reached: what others give as PublisherContact where no rendezvous directory is shared.
   subroutine flexpath_publisher_contact(publisher, text, stat, errmsg)

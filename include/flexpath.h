@@ -2033,6 +2033,14 @@ flexpath_status flexpath_options_add_parameter(struct flexpath_options *options,
                                                double greatest);
 
 /*
+ Says what a parameter is that was added to these options before: its unit, and what it changes. At most 255 bytes. Who
+ looks at what can be asked for reads it, as by `flexpath request STREAM`. Any thread.
+ */
+flexpath_status flexpath_options_describe_parameter(struct flexpath_options *options,
+                                                    const char *name,
+                                                    const char *description);
+
+/*
  Writes how many requests the step that is open has to `count`. They come in the order in which they were asked for. All
  ranks have the same. One that is not declined by the end of the step counts as taken. Any thread.
  */
@@ -2195,6 +2203,13 @@ flexpath_status flexpath_subscriber_set_condition(struct flexpath_subscriber *su
                                                   const char *condition,
                                                   uint64_t timeout_ms,
                                                   uint64_t *first);
+
+/*
+ Writes to `step` the first step that the subscription holds for, in the epoch that it is attached to. A condition is
+ looked at from there on. `FLEXPATH_STATUS_NOT_YET`: it is not attached. Any thread.
+ */
+flexpath_status flexpath_subscriber_first_step(struct flexpath_subscriber *subscriber,
+                                               uint64_t *step);
 
 /*
  Moves what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by

@@ -333,6 +333,11 @@ public:
         check(flexpath_options_add_parameter(raw(), name.c_str(), kind, least, greatest));
         return *this;
     }
+    /* What a parameter is that was added before: its unit, and what it changes. */
+    options &describe_parameter(const std::string &name, const std::string &description) {
+        check(flexpath_options_describe_parameter(raw(), name.c_str(), description.c_str()));
+        return *this;
+    }
     /* Records that go through a transform of that name before a subscriber reads them, and on which side. */
     options &add_transformed(const std::string &name, const std::string &variable, const std::string &transform,
                              std::int32_t placement = FLEXPATH_PLACEMENT_PUBLISHER) {
@@ -1400,6 +1405,13 @@ public:
         return value;
     }
     std::string epoch() const { return told(flexpath_subscriber_epoch); }
+    /* The first step that the subscription holds for; nothing before it is attached. */
+    std::optional<std::uint64_t> first_step() const {
+        std::uint64_t step = 0;
+        if (check(flexpath_subscriber_first_step(raw(), &step)) == FLEXPATH_STATUS_NOT_YET)
+            return std::nullopt;
+        return step;
+    }
     std::string transports() const { return told(flexpath_subscriber_transports); }
     void close() { check(flexpath_subscriber_close(take())); }
 

@@ -5,6 +5,7 @@
 # usage: install.sh install|uninstall PREFIX [DESTDIR]
 # DEPLOY=yes: with WebAssembly, so that publishers can run code that subscribers send. The default is without.
 # SINKS=yes: with `flexpath tee`, which writes Zarr, HDF5, VTKHDF and Parquet. It needs HDF5, and minutes to build.
+# SINKS=s3: the same, and Zarr stores in buckets of S3 too.
 # Exit status: 0 done; 2 wrong usage; otherwise that of what failed.
 set -eu
 
@@ -35,9 +36,17 @@ install_both() {
         return 1
     fi
     tee=
-    if [ "${SINKS:-no}" = yes ]; then
+    case ${SINKS:-no} in
+        no | yes | s3) ;;
+        *)
+            echo "install: SINKS is $SINKS: say yes, s3 or no" >&2
+            return 2
+            ;;
+    esac
+    if [ "${SINKS:-no}" != no ]; then
         scripts/install-hdf5.sh
-        (cd crates/fp-sinks && CARGO_TARGET_DIR=../../target/sinks cargo build --release --locked --message-format json-render-diagnostics) >"$messages"
+        formats=$([ "$SINKS" = s3 ] && echo s3 || echo default)
+        (cd crates/fp-sinks && CARGO_TARGET_DIR=../../target/sinks cargo build --release --locked --features "$formats" --message-format json-render-diagnostics) >"$messages"
         tee=$(sed -n 's|.*"executable":"\([^"]*/flexpath-tee\)".*|\1|p' "$messages" | tail -n 1)
         if [ -z "$tee" ]; then
             echo "install: cargo does not say where it built flexpath-tee" >&2

@@ -35,7 +35,7 @@ science              120 lammps openmpi
 lammps-plugin        150 python3-venv pypi
 wasm                 480 rust-wasm32
 files                120 libhdf5-dev
-sinks                560 libhdf5-dev python3-venv pypi openmpi
+sinks                640 libhdf5-dev python3-venv pypi openmpi
 quickstart           100 nothing
 rdma                 420 qemu rdma-core linux-image-amd64 libclang cmake
 licences             120 cargo-deny
@@ -68,7 +68,7 @@ science=(--test lammps_science)
 files=(-p flexpath-demo --features files)
 file_suites=(--test suite file_exchange::)
 # shellcheck disable=SC2054 # the comma is of cargo
-wasm=(--features flexpath/wasm,flexpath-ffi/wasm)
+wasm=(--features flexpath/wasm,flexpath-ffi/wasm,flexpath-cli/wasm)
 
 tests() { cargo test "${profile[@]}" --workspace --no-fail-fast "$@"; }
 lints() { cargo clippy "${profile[@]}" --workspace "$@" --all-targets -- -D warnings; }
@@ -158,8 +158,15 @@ shard_sinks() {
     install hdf5
     install sinks
     install mpi openmpi
+    # With all that it can have. What `make test-sinks` builds lacks buckets of S3.
+    export SINK_FEATURES=s3
     scripts/sinks.sh lint
     scripts/sinks.sh test
+    # The default build has no buckets, and says so.
+    SINK_FEATURES=default scripts/sinks.sh build
+    local said
+    said=$(target/sinks/ci/flexpath-tee none --to zarr:s3://bucket/store 2>&1 || true)
+    grep 'built without the feature s3' <<<"$said"
     # Those of the other formats take four seconds a kill where others work too: eight of each are above.
     SINK_KILLS=${SINK_KILLS:-50} scripts/sinks.sh test -- "${sink_kills[@]}"
     scripts/sinks.sh build

@@ -28,23 +28,23 @@ const fn path(name: &'static str, instructions: u64, tolerance_percent: u64) -> 
 /// Where nothing is sent through a socket.
 const fn in_memory(step: u64) -> [HotPath; 5] {
     [
-        path("put", 2_050, 15),
-        path("announce", 13_300, 12),
-        path("fetch", 4_800, 5),
-        path("release", 1_750, 25),
+        path("put", 1_950, 15),
+        path("announce", 11_400, 12),
+        path("fetch", 4_700, 5),
+        path("release", 1_800, 25),
         path("step", step, 12),
     ]
 }
 
-const INPROC: &[HotPath] = &in_memory(29_800);
-const SHM: &[HotPath] = &in_memory(29_800);
+const INPROC: &[HotPath] = &in_memory(26_500);
+const SHM: &[HotPath] = &in_memory(26_500);
 /// What a socket has to say may come in one turn or in the next.
 const TCP: &[HotPath] = &[
-    path("put", 2_050, 15),
-    path("announce", 14_300, 18),
-    path("fetch", 5_650, 5),
-    path("release", 1_700, 25),
-    path("step", 33_000, 15),
+    path("put", 1_950, 15),
+    path("announce", 12_200, 18),
+    path("fetch", 5_600, 5),
+    path("release", 1_650, 25),
+    path("step", 28_200, 15),
 ];
 
 #[test]

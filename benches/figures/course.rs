@@ -8,7 +8,7 @@ use flexpath::{
     SubscriberOptions, Variable,
 };
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -23,6 +23,15 @@ pub(crate) enum Road {
     Gate,
     /// The same, enciphered.
     Tls,
+    /// Straight to the stager, over this transport alone, from where `FLEXPATH_LISTEN` says.
+    Only(&'static str),
+}
+
+impl Road {
+    /// Whether the stager attaches to the publisher itself.
+    fn is_straight(self) -> bool {
+        matches!(self, Self::Shared | Self::Only(_))
+    }
 }
 
 /// Where the stager has them.
@@ -68,10 +77,11 @@ impl Course {
         let place = tempfile::tempdir()?;
         let folders = ["inside", "outside"].map(|name| place.path().join(name));
         folders.iter().try_for_each(std::fs::create_dir)?;
-        let (disk, is_shared) = (place.path().join("disk"), self.road == Road::Shared);
-        let _pair = (!is_shared).then(|| self.pair(command, &folders, tls)).transpose()?;
-        let _stager = Stager::start(command, &folders[1], self, &disk)?;
-        let publishers = self.open(&folders[usize::from(is_shared)])?;
+        let (disk, is_straight) = (place.path().join("disk"), self.road.is_straight());
+        let _pair = (!is_straight).then(|| self.pair(command, &folders, tls)).transpose()?;
+        let said = place.path().join("said");
+        let _stager = Stager::start(command, &folders[1], self, (&disk, &said))?;
+        let publishers = self.open(&folders[usize::from(is_straight)])?;
         let subscriber = attach(&folders[1])?;
         let began = Instant::now();
         let publishers = self.publish(publishers, data)?;
@@ -80,7 +90,8 @@ impl Course {
             Place::Disk => sync(&disk)?,
         }
         let seconds = began.elapsed().as_secs_f64();
-        self.check(subscriber, data)?;
+        let told = || std::fs::read_to_string(&said).unwrap_or_default();
+        self.check(subscriber, data).map_err(|error| format!("{error}; the stager said:\n{}", told()))?;
         drop(publishers);
         Ok(mebibytes(self.data_bytes) / seconds)
     }
@@ -176,7 +187,8 @@ fn sync(folder: &Path) -> Outcome<()> {
 struct Stager(Child);
 
 impl Stager {
-    fn start(command: &Path, folder: &Path, course: &Course, disk: &Path) -> Outcome<Self> {
+    /// What it says goes to a file.
+    fn start(command: &Path, folder: &Path, course: &Course, (disk, said): (&Path, &Path)) -> Outcome<Self> {
         let mut stager = Command::new(command);
         stager.args(["stage", STREAM, "--rendezvous"]).arg(folder).arg("--memory");
         match course.place {
@@ -184,7 +196,10 @@ impl Stager {
             // No step has room in one byte.
             Place::Disk => stager.args(["1", "--disk"]).arg(disk),
         };
-        Ok(Self(stager.stderr(Stdio::null()).spawn()?))
+        if let Road::Only(transport) = course.road {
+            stager.env("FLEXPATH_TRANSPORTS", transport);
+        }
+        Ok(Self(stager.stderr(std::fs::File::create(said)?).spawn()?))
     }
 }
 

@@ -8,6 +8,8 @@ use std::fmt;
 const BLOCKS: [u64; 4] = [64 << 10, 1 << 20, 16 << 20, 256 << 20];
 /// No data set has more blocks than one in blocks of so many bytes: the stager has a descriptor for each step in memory.
 const LEAST_BYTES: u64 = 1 << 20;
+/// The data set of a virtual machine, each of whose instructions is translated.
+const EMULATED_BYTES: u64 = 64 << 20;
 const PLACES: [Place; 2] = [Place::Memory, Place::Disk];
 const ROADS: [Road; 2] = [Road::Shared, Road::Gate];
 /// Data sets of figure 5.
@@ -44,6 +46,17 @@ pub(crate) fn rows(data_bytes: u64, has_rsync: bool) -> Vec<Row> {
     let other = Run::Tunnelled { data_bytes };
     rows.push(Row { name: "6: tls, memory, of ssh -L twice".to_owned(), ours, other });
     rows
+}
+
+/// Figure 3 over RDMA, beside tcp, into memory: for a virtual machine, whose device is emulated.
+pub(crate) fn emulated_rows() -> Vec<Row> {
+    let row = |block_bytes| {
+        let own_bytes = EMULATED_BYTES / LEAST_BYTES * LEAST_BYTES.min(block_bytes);
+        let course = |over| Run::Ours(course(block_bytes, (1, Road::Only(over), Place::Memory), own_bytes));
+        let name = format!("3, emulated: {}, verbs, memory, of tcp", size(block_bytes));
+        Row { name, ours: course("verbs"), other: course("tcp") }
+    };
+    BLOCKS[..3].iter().copied().map(row).collect()
 }
 
 /// Figures 3 and 4: blocks of several sizes, from so many ranks, beside as many scp at once.
@@ -116,6 +129,7 @@ impl fmt::Display for Road {
             Self::Shared => "shm",
             Self::Gate => "gate",
             Self::Tls => "tls",
+            Self::Only(transport) => transport,
         })
     }
 }

@@ -85,7 +85,7 @@ impl Hosts {
     /// A program on the publisher's host (0) or the subscriber's (1), for at most two minutes.
     pub(crate) fn command(&self, host: usize, program: &Path) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["120", "ip", "netns", "exec", &self.names[host]]).arg(program);
+        command.args(["-k", "10", "120", "ip", "netns", "exec", &self.names[host]]).arg(program);
         command
     }
 

@@ -73,10 +73,12 @@ pub(crate) fn measure() {
     // Crowds take turns, so that all see the same machine.
     for _ in 0..ROUNDS {
         for ((sort, conditions), times) in CROWDS.iter().zip(&mut found) {
-            let words = round(*sort, *conditions);
-            times.calls.extend(words.list("calls").iter().map(|ns| ns / 1e3));
-            times.seen.extend(words.list("seen").iter().map(|ns| ns / 1e3));
-            times.taken.extend(words.list("taken").iter().map(|ns| ns / 1e3));
+            let [published, told] = round(*sort, *conditions);
+            times.calls.extend(published.list("calls").iter().map(|ns| ns / 1e3));
+            // Both are of one clock.
+            let seen = published.list("entered").into_iter().zip(told.list("told"));
+            times.seen.extend(seen.map(|(entered, told)| (told - entered) / 1e3));
+            times.taken.extend(published.list("taken").iter().map(|ns| ns / 1e3));
         }
     }
     let middle = |Times { calls, seen, taken }: Times| Middle {
@@ -108,8 +110,8 @@ fn report([one, few, many, one_number, numbers]: [Middle; CROWDS.len()]) {
     }
 }
 
-/// What the publisher says of a crowd.
-fn round(sort: Sort, conditions: usize) -> Words {
+/// What the publisher says of a crowd, and whoever has the first condition.
+fn round(sort: Sort, conditions: usize) -> [Words; 2] {
     let (memory, place) = (Memory::new(0), tempfile::tempdir().expect("a directory"));
     let role = |name| {
         let role = Role::new(name).with("core", "any").with("rank", 0).with("size", 1);
@@ -124,8 +126,8 @@ fn round(sort: Sort, conditions: usize) -> Words {
     });
     let subscribers: Vec<Running> = subscribers.collect();
     let found = publisher.finish();
-    subscribers.into_iter().for_each(|subscriber| drop(subscriber.finish()));
-    found
+    let said: Vec<Words> = subscribers.into_iter().map(Running::finish).collect();
+    [found, said.into_iter().next().expect("a subscriber")]
 }
 
 /// Role: steps that nobody is told of, then steps that everybody has before the next begins.
@@ -148,7 +150,7 @@ pub(crate) fn publisher(words: &Words) {
         writer.end().expect("the end of a step");
         (began, entered, now_ns())
     };
-    let (mut calls_ns, mut seen_ns, mut taken_ns) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut calls_ns, mut entered_ns, mut taken_ns) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..QUIET_STEPS {
         let (began, _, ended) = publish(-1.0);
         calls_ns.push(ended - began);
@@ -157,7 +159,7 @@ pub(crate) fn publisher(words: &Words) {
     for step in 1..=LONE_STEPS as u32 {
         let (_, entered, _) = publish(0.75);
         seen.wait_for(step);
-        seen_ns.push(now_ns() - entered);
+        entered_ns.push(entered);
         std::thread::sleep(PAUSE);
     }
     for step in 1..=FIRED_STEPS as u32 {
@@ -168,8 +170,8 @@ pub(crate) fn publisher(words: &Words) {
     let counted = publisher.statistics();
     assert_eq!((counted.cut_derivations, counted.failed_derivations), (0, 0), "everything is measured");
     publisher.close().expect("everybody has taken all steps");
-    let [calls, seen, taken] = [&calls_ns, &seen_ns, &taken_ns].map(|times| listed(&times[WARM..]));
-    println!("calls={calls} seen={seen} taken={taken}");
+    let [calls, entered, taken] = [&calls_ns, &entered_ns, &taken_ns].map(|times| listed(&times[WARM..]));
+    println!("calls={calls} entered={entered} taken={taken}");
 }
 
 /// Role: a part of the crowd, each with a condition of its own.
@@ -189,14 +191,19 @@ pub(crate) fn subscribers(words: &Words) {
         let judgement = step.judgement().expect("it is told why");
         assert!(judgement.unjudged.is_none(), "{judgement:?}");
         assert_eq!(step.step().0, number as u64, "another step than one that fires");
+        // It is told: what letting go of the step takes is no part of that.
+        now_ns()
     };
+    let mut told_ns = Vec::new();
     for at in (0..LONE_STEPS).filter(|_| first == 0) {
-        take(&mut all[0], QUIET_STEPS + at);
+        told_ns.push(take(&mut all[0], QUIET_STEPS + at));
         Bell::of(shared.words(), SEEN).ring();
     }
     for at in 0..FIRED_STEPS {
-        all.iter_mut().for_each(|subscriber| take(subscriber, QUIET_STEPS + LONE_STEPS + at));
+        for subscriber in &mut all {
+            take(subscriber, QUIET_STEPS + LONE_STEPS + at);
+        }
         taken.ring();
     }
-    println!("done=1");
+    println!("told={}", listed(&told_ns[WARM.min(told_ns.len())..]));
 }

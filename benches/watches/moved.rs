@@ -9,7 +9,8 @@ use crate::process::{Role, Running, Words, listed};
 use crate::report::{bounded, median, noted};
 use crate::ring::Bell;
 use crate::shared::{Memory, Shared};
-use flexpath::{Publisher, Variable};
+use crate::sockets::Traffic;
+use flexpath::{Publisher, Subscriber, Variable};
 use std::sync::Arc;
 
 const MIB: u64 = 1 << 20;
@@ -21,6 +22,8 @@ const COHORTS: [(u64, u64); 4] = [(1, 1), (2, 1), (4, 2), (8, 4)];
 /// Of figures 8 and 9: four ranks of that many MiB each, and one subscriber.
 const SIZES: [u64; 5] = [16, 64, 256, 512, 1024];
 const OWNERS: u64 = 4;
+/// The same over tcp, where the system counts what is carried: 128 MiB in all.
+const OVER_TCP: u64 = 32;
 /// Four ranks of so many MiB each, of which nothing is moved.
 const LARGEST: u64 = 2048;
 /// The ranks have put their blocks; they have ended the step; the subscriber's ranks have what they want.
@@ -58,14 +61,21 @@ struct Round {
     taken: f64,
     /// From there until it has looked at them.
     seen: f64,
+    /// Bytes of a step that came to the subscriber's ranks. Over shared memory those of blocks, as they count them. Over tcp all
+    /// that the system counts for their connections, if it does.
+    bytes: f64,
 }
 
 impl Round {
     fn play((owners, readers): (u64, u64), len: u64, way: Way) -> Self {
+        Self::over("shm", (owners, readers), len, way)
+    }
+
+    fn over(transport: &str, (owners, readers): (u64, u64), len: u64, way: Way) -> Self {
         let (memory, place) = (Memory::new(0), tempfile::tempdir().expect("a directory"));
         let role = |name, rank: u64, size: u64| {
             let role = Role::new(name).with("core", "any").with("rank", rank).with("size", size);
-            let role = role.with("directory", place.path().display()).with("transport", "shm");
+            let role = role.with("directory", place.path().display()).with("transport", transport);
             let role = role.with("memory", memory.path()).with("len", len).with("way", way.name());
             role.with("owners", owners).with("readers", readers).start()
         };
@@ -91,8 +101,37 @@ impl Round {
             told: between(&entered, &told),
             taken: between(&told, &taken),
             seen: between(&taken, &seen),
+            bytes: readers.iter().map(|words| words.number::<f64>("bytes")).sum(),
         }
     }
+
+    /// From the last rank's end until the subscriber knows what it wants to know.
+    fn known(&self) -> f64 {
+        self.told + self.taken + self.seen
+    }
+}
+
+/// Figure 9: time and bytes of watching and of moving everything, over a transport whose bytes are counted by others.
+fn report_figure_9() {
+    let play = |way| Round::over("tcp", (OWNERS, 1), OVER_TCP * MIB / 8, way);
+    let (told, taken, moved) = (play(Way::Told), play(Way::Taken), play(Way::Moved));
+    let case = |what: &str| format!("tcp, {} MiB of 4 ranks, {what}", OWNERS * OVER_TCP);
+    let everything = moved.known();
+    bounded(
+        &case("watched, last end to event"),
+        (told.known(), everything),
+        "ms",
+        "less than moving everything",
+    );
+    noted(&case("watched and taken where it fires"), taken.known(), "ms");
+    noted(&case("everything moved, and looked at"), everything, "ms");
+    if moved.bytes.is_nan() {
+        println!("not measured: ss says nothing of what connections carried");
+        return;
+    }
+    bounded(&case("watched, bytes to the subscriber"), (told.bytes, 1024.0), "B", "at most 1 KiB");
+    noted(&case("watched and taken, bytes to the subscriber"), taken.bytes, "B");
+    noted(&case("everything moved, bytes to the subscriber"), moved.bytes, "B");
 }
 
 pub(crate) fn measure() {
@@ -114,7 +153,7 @@ pub(crate) fn measure() {
         let play = |way| Round::play((OWNERS, 1), mib * MIB / 8, way);
         let (told, taken, moved) = (play(Way::Told), play(Way::Taken), play(Way::Moved));
         let case = |what: &str| format!("{} MiB of 4 ranks, {what}", OWNERS * mib);
-        let everything = moved.told + moved.taken + moved.seen;
+        let everything = moved.known();
         noted(&case("everything moved, and looked at"), everything, "ms");
         noted(&case("of which moving"), moved.taken, "ms");
         bounded(
@@ -124,7 +163,10 @@ pub(crate) fn measure() {
             "less than moving everything",
         );
         noted(&case("watched and taken where it fires"), taken.told + taken.taken, "ms");
+        noted(&case("watched, bytes of blocks to the subscriber"), told.bytes, "B");
+        noted(&case("everything moved, bytes of blocks to the subscriber"), moved.bytes, "B");
     }
+    report_figure_9();
     let told = Round::play((OWNERS, 1), LARGEST * MIB / 8, Way::Told);
     noted(&format!("{} MiB of 4 ranks, watched, last end to event", OWNERS * LARGEST), told.told, "ms");
 }
@@ -174,6 +216,7 @@ pub(crate) fn subscriber(words: &Words) {
     let mut elements = vec![0.0; if takes { part as usize } else { 0 }];
     let mut subscriber = ours::subscriber(options);
     let (mut told, mut taken, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+    let mut counted = (f64::NAN, f64::NAN);
     while let Some(step) = ours::next(&mut subscriber) {
         told.push(now_ns());
         if takes {
@@ -186,7 +229,23 @@ pub(crate) fn subscriber(words: &Words) {
         }
         seen.push(now_ns());
         drop(step);
+        // All of the steps up to this one, and nothing of the next, as the ranks begin it when the bell has rung.
+        match told.len() as u32 {
+            WARM => counted.0 = bytes_to(&subscriber, words.text("transport")),
+            STEPS => counted.1 = bytes_to(&subscriber, words.text("transport")),
+            _ => {}
+        }
         Bell::of(shared.words(), TAKEN).ring();
     }
-    println!("told={} taken={} seen={}", listed(&told), listed(&taken), listed(&seen));
+    let bytes = (counted.1 - counted.0) / f64::from(STEPS - WARM);
+    println!("told={} taken={} seen={} bytes={bytes}", listed(&told), listed(&taken), listed(&seen));
+}
+
+/// Bytes that have come to this process: over tcp all that the system counts, and over shared memory those of blocks.
+fn bytes_to(subscriber: &Subscriber, transport: &str) -> f64 {
+    let counted = subscriber.statistics();
+    match transport {
+        "tcp" => Traffic::now().map_or(f64::NAN, |traffic| traffic.to(std::process::id()) as f64),
+        _ => (counted.get_copied_bytes + counted.received_bytes + counted.staged_bytes) as f64,
+    }
 }

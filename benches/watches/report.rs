@@ -6,7 +6,7 @@ use crate::rows::{Figure, keep};
 pub(crate) fn bounded(case: &str, (ours, bound): (f64, f64), unit: &str, target: &str) {
     let is_met = ours <= bound;
     let met = if is_met { "met" } else { "missed" };
-    println!("{case:<66}{ours:>11.2} of {bound:>9.2} {unit:<5} {met:<7} {target}");
+    println!("{case:<66}{ours:>15.2} of {bound:>9.2} {unit:<5} {met:<7} {target}");
     keep(&[
         ("case", Figure::Text(case)),
         ("ours", Figure::Number(ours)),
@@ -19,7 +19,7 @@ pub(crate) fn bounded(case: &str, (ours, bound): (f64, f64), unit: &str, target:
 
 /// Prints and keeps a row that has no bound: what others are compared with.
 pub(crate) fn noted(case: &str, ours: f64, unit: &str) {
-    println!("{case:<66}{ours:>11.2}              {unit}");
+    println!("{case:<66}{ours:>15.2}              {unit}");
     keep(&[("case", Figure::Text(case)), ("ours", Figure::Number(ours)), ("unit", Figure::Text(unit))]);
 }
 

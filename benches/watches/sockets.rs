@@ -22,6 +22,11 @@ impl Traffic {
         (!bytes.is_empty()).then_some(Self(bytes))
     }
 
+    /// Bytes that a process has had in all, from anybody.
+    pub(crate) fn to(&self, receiver: u32) -> u64 {
+        self.0.iter().filter(|((_, owner), _)| *owner == receiver).map(|(_, bytes)| bytes).sum()
+    }
+
     /// Bytes that any of the receivers had from any of the senders since then.
     pub(crate) fn since(&self, before: &Self, senders: &[u32], receivers: &[u32]) -> f64 {
         let wanted =

@@ -31,7 +31,7 @@ from ._native import limit_process_bytes
 from ._options import DropNewest, DropOldest, EveryKth, EveryStep, LatestOnly, Share, WaitAtMost
 from ._publish import Publisher, StepWriter, publish
 from ._records import RecordType
-from ._steering import Request
+from ._steering import Parameter, Request
 from ._step import Array, Step
 from ._subscribe import Subscriber, subscribe
 
@@ -54,6 +54,7 @@ __all__ = [
     "Measured",
     "Misuse",
     "NotTaken",
+    "Parameter",
     "PeerMisbehaved",
     "Publisher",
     "RecordType",
@@ -66,6 +67,7 @@ __all__ = [
     "WaitAtMost",
     "find",
     "limit_process_bytes",
+    "parameters",
     "publish",
     "request",
     "status",
@@ -86,6 +88,12 @@ def request(
     """Ask a simulation for a value of a parameter, by a subscriber of its own. See `Subscriber.request`."""
     with subscribe(stream, variables=[], policy="drop_oldest", open_timeout=timeout, **options) as subscriber:
         return subscriber.request(parameter, value, timeout=timeout, now=now)
+
+
+def parameters(stream: str, *, timeout: float = 10.0, **options: Any) -> dict[str, Parameter]:
+    """What a simulation lets be asked for, by name, by a subscriber of its own. See `Subscriber.parameters`."""
+    with subscribe(stream, variables=[], policy="drop_oldest", open_timeout=timeout, **options) as subscriber:
+        return subscriber.parameters(timeout=timeout)
 
 
 def status(stream: str, *, timeout: float = 2.0, **options: Any) -> dict[str, Any]:

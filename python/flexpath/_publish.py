@@ -16,7 +16,7 @@ from ._dtypes import name_of, of_name
 from ._errors import FlexpathError, Misuse
 from ._handles import Handle
 from ._records import RecordType, aligned, lies_as_it_is, to_values
-from ._steering import Request, Takes, parameters as _parameters
+from ._steering import Parameter, Request, Takes, parameters as _parameters
 from ._step import Step
 
 
@@ -429,7 +429,7 @@ def publish(
     reserve_when: str | None = None,
     precious_first: bool | None = None,
     first_step: int | None = None,
-    parameters: Mapping[str, Takes] | None = None,
+    parameters: Mapping[str, Takes | Parameter] | None = None,
     pause: float | None = None,
     limit_wait: float | None = None,
     open_timeout: float | None = None,
@@ -446,10 +446,10 @@ def publish(
     `cohort`: a communicator of mpi4py, "environment", or (rank, size); all ranks of a cohort open the stream together.
     `min_subscribers`: wait for so many subscriptions. `limit_bytes`: of live steps on this rank (1 GiB).
     `parameters`: what subscribers may ask for (`StepWriter.requests`), such as `{"conductivity": (0.0, 10.0), "level":
-    (0, 9), "melts": bool, "title": str, "stop": None}`. `pause`: for how long they may pause the program; not said, not
-    at all. `reserve_steps`: the last steps, which are kept for newcomers; `reserve_when`: what these are like, such as
-    "max(T) > 9". `limit_wait`: the longest that a subscriber
-    may hold the program up. Times are in seconds. docs/python.md has all options.
+    (0, 9), "melts": bool, "title": str, "stop": None}`; a `Parameter` says what it is besides. `pause`: for how long
+    they may pause the program; not said, not at all. `reserve_steps`: the last steps, which are kept for newcomers;
+    `reserve_when`: what these are like, such as "max(T) > 9". `limit_wait`: the longest that a subscriber may hold the
+    program up. Times are in seconds. docs/python.md has all options.
 
     >>> import flexpath
     >>> with flexpath.publish("doc-publish") as out:

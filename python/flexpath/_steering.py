@@ -11,6 +11,23 @@ Takes = tuple[float, float] | tuple[int, int] | type[bool] | type[str] | None
 
 
 @dataclass(frozen=True, slots=True)
+class Parameter:
+    """What can be asked for, with what it is for people: its unit, and what it changes; at most 255 bytes.
+
+    >>> import flexpath
+    >>> level = flexpath.Parameter((0.0, 9.0), "of the tank, in m")
+    >>> with flexpath.publish("doc-parameter", parameters={"level": level, "stop": None}):
+    ...     flexpath.parameters("doc-parameter")["level"]
+    Parameter(takes=(0.0, 9.0), text='of the tank, in m')
+    """
+
+    #: What it takes.
+    takes: Takes
+    #: What it is.
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """What somebody asks of the simulation at a step. All its ranks see it at the same one.
 
@@ -39,9 +56,27 @@ class Request:
     index: int
 
 
-def parameters(given: Mapping[str, Takes]) -> list[tuple[Any, ...]]:
+def parameters(given: Mapping[str, Takes | Parameter]) -> list[tuple[Any, ...]]:
     """Parameters as the library takes them."""
-    return [(name, *_kind(name, takes)) for name, takes in given.items()]
+    described = {name: one if isinstance(one, Parameter) else Parameter(one) for name, one in given.items()}
+    return [(name, *_kind(name, one.takes), one.text) for name, one in described.items()]
+
+
+#: A parameter as the library tells it: name, kind, the range of reals, that of whole numbers, and text.
+Listed = tuple[str, str, tuple[float, float], tuple[int, int], str]
+
+
+def listed(known: list[Listed]) -> dict[str, Parameter]:
+    """Parameters as the library tells them."""
+    return {name: Parameter(_takes(kind, reals, integers), text) for name, kind, reals, integers, text in known}
+
+
+def _takes(kind: str, reals: tuple[float, float], integers: tuple[int, int]) -> Takes:
+    if kind == "integer":
+        return integers
+    if kind == "real":
+        return reals
+    return {"bool": bool, "text": str}.get(kind)
 
 
 def _kind(name: str, takes: Takes) -> tuple[Any, ...]:

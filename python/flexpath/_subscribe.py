@@ -16,6 +16,7 @@ from ._handles import Handle
 from ._native import Step as NativeStep
 from ._options import Policy, Share
 from ._records import RecordType
+from ._steering import Parameter, listed as _listed
 from ._step import Step
 
 _log = logging.getLogger("flexpath")
@@ -63,6 +64,11 @@ class Subscriber(Handle):
     def epoch(self) -> str | None:
         """The publisher's epoch."""
         return self._native.epoch
+
+    @property
+    def first_step(self) -> int | None:
+        """The first step that the subscription holds for, in the epoch that it is attached to."""
+        return self._native.first_step
 
     def next_step(self, timeout: float | None = None) -> Step:
         """The next step. Whoever takes it releases it: by `with`, by `release`, or by dropping it.
@@ -184,6 +190,11 @@ class Subscriber(Handle):
         """
         self._user = threading.get_ident()
         return self._native.request(parameter, value, timeout, now)
+
+    def parameters(self, *, timeout: float = 10.0) -> dict[str, Parameter]:
+        """What the simulation lets be asked for, by name. Its `pause` takes seconds. Only rank 0 of a cohort asks."""
+        self._user = threading.get_ident()
+        return _listed(self._native.parameters(timeout))
 
     def set_condition(self, condition: str, *, timeout: float = 10.0) -> int:
         """Want other steps than until now, for the whole cohort: in place of `when`, with which it was opened.

@@ -125,7 +125,7 @@ impl Guilty for RequestError {
         match self {
             Self::Refused { refusal: SteeringRefusal::Denied(_), .. } => Guilt::Denied,
             Self::Refused { .. } | Self::Declined { .. } => Guilt::NotTaken,
-            Self::NoAnswer { .. } => Guilt::TimedOut,
+            Self::NoAnswer { .. } | Self::NoParameters { .. } => Guilt::TimedOut,
             Self::Over { .. } => Guilt::Lost,
             _ => Guilt::Misuse,
         }

@@ -130,6 +130,7 @@ pub(crate) fn publisher(given: &Bound<'_, PyDict>) -> PyResult<PublisherOptions>
     set(&mut options.limit_bytes, words.take("limit_bytes")?);
     set(&mut options.limit_subscriptions, words.take("limit_subscriptions")?);
     set(&mut options.limit_peer_subscriptions, words.take("limit_peer_subscriptions")?);
+    set(&mut options.limit_requests_per_second, words.take("limit_requests_per_second")?);
     set(&mut options.kept_bytes, words.take("kept_bytes")?);
     set(&mut options.limit_wait, words.seconds("limit_wait")?);
     set(&mut options.reserve_steps, words.take("reserve_steps")?);
@@ -148,7 +149,8 @@ pub(crate) fn publisher(given: &Bound<'_, PyDict>) -> PyResult<PublisherOptions>
     set(&mut options.derivations, words.take("derivations")?);
     for parameter in words.take::<Vec<Bound<'_, PyTuple>>>("parameters")?.unwrap_or_default() {
         let name: String = parameter.get_item(0)?.extract()?;
-        options = options.with_parameter(name, parameter_kind(&parameter)?);
+        let text: String = parameter.get_item(parameter.len() - 1)?.extract()?;
+        options = options.with_described_parameter(name, parameter_kind(&parameter)?, text);
     }
     if let Some(longest) = words.seconds("pause")? {
         options = options.with_pause(longest);

@@ -8,7 +8,7 @@ use crate::options;
 use crate::seconds::seconds;
 use crate::slot::Slot;
 use crate::step::Step;
-use flexpath::{CohortSide, NextStep, Signal};
+use flexpath::{CohortSide, NextStep, Parameter, ParameterKind, Signal};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::os::fd::{AsFd, AsRawFd};
@@ -40,6 +40,11 @@ impl Subscriber {
     #[getter]
     fn epoch(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.open.with(py, |subscriber| Ok(subscriber.epoch().map(|epoch| epoch.to_string())))
+    }
+
+    #[getter]
+    fn first_step(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        self.open.with(py, |subscriber| Ok(subscriber.first_step().map(|step| step.0)))
     }
 
     /// A step, None where none came within the time, or a dict that says how the stream ended.
@@ -82,6 +87,13 @@ impl Subscriber {
             };
             Ok(seen.or_raise()?.0)
         })
+    }
+
+    /// The parameters that can be asked for: name, kind, the range of reals, that of whole numbers, and text.
+    fn parameters(&self, py: Python<'_>, timeout: f64) -> PyResult<Vec<Listed>> {
+        let timeout = seconds(timeout)?;
+        let known = self.open.with(py, |subscriber| subscriber.parameters(timeout).or_raise())?;
+        Ok(known.into_iter().map(listed).collect())
     }
 
     /// Wants other steps, and gives the first that is judged by this condition.
@@ -132,4 +144,31 @@ impl Subscriber {
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.open.close(py, flexpath::Subscriber::close)
     }
+}
+
+/// A parameter: name, kind, the range of reals, that of whole numbers, and text.
+type Listed = (String, &'static str, (f64, f64), (i64, i64), String);
+
+/// A parameter as Python makes it up.
+fn listed(parameter: Parameter) -> Listed {
+    let Parameter { name, kind, text } = parameter;
+    let (mut reals, mut integers) = ((0.0, 0.0), (0, 0));
+    let kind = match kind {
+        ParameterKind::Real { least, greatest } => {
+            reals = (least.0, greatest.0);
+            "real"
+        }
+        ParameterKind::Integer { least, greatest } => {
+            integers = (least, greatest);
+            "integer"
+        }
+        ParameterKind::Bool => "bool",
+        ParameterKind::Text => "text",
+        ParameterKind::Pause { longest } => {
+            reals.1 = longest.as_secs_f64();
+            "real"
+        }
+        ParameterKind::Signal | ParameterKind::Resume => "signal",
+    };
+    (name, kind, reals, integers, text)
 }

@@ -1,4 +1,4 @@
-"""The programs of docs/python.md, and those in Python of docs/watches.md, run as they stand there.
+"""The programs of docs/python.md, and those in Python of docs/watches.md and docs/steering.md, run as they stand there.
 
 The two programs run as a stranger runs them: in an empty virtual environment with the wheel, if FLEXPATH_WHEEL names
 one, and otherwise in this environment. Each of the other blocks runs by itself, beside a publisher of what it takes.
@@ -13,7 +13,8 @@ import pytest
 from programs import Program, run
 
 GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
-WATCHES = GUIDE.with_name("watches.md")
+#: Pages whose programs print what is known here, in their order: the greatest element is 399 and the number of the step.
+PRINTED = {"watches.md": ["7 max(temperature) 406.0 (399,)\nNone\n"], "steering.md": []}
 
 #: What the blocks subscribe to. It is published as long as the block runs, or until its steps are over.
 PUBLISHER = """
@@ -47,7 +48,7 @@ def named(name):
 def others():
     unnamed = [(before, block) for before, block in blocks() if not re.match(r"# \w+\.py:", block)]
     here = [block for before, block in unnamed if not ELSEWHERE.search(before)]
-    return here + [block for _, block in blocks(WATCHES)]
+    return here
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +86,17 @@ def test_a_block_runs(block, tmp_path):
     (tmp_path / "block.py").write_text(block, encoding="utf-8")
     with Program("publishing.py", folder=tmp_path):
         run("block.py", folder=tmp_path)
+
+
+@pytest.mark.parametrize("page", PRINTED)
+def test_a_program_prints_what_it_should(page, tmp_path):
+    programs = [block for _, block in blocks(GUIDE.with_name(page))]
+    for block, wanted in zip(programs, PRINTED[page], strict=True):
+        (tmp_path / "publishing.py").write_text(PUBLISHER, encoding="utf-8")
+        (tmp_path / "block.py").write_text(block, encoding="utf-8")
+        with Program("publishing.py", folder=tmp_path) as publisher:
+            assert run("block.py", folder=tmp_path) == wanted
+            publisher.output()
 
 
 def test_it_is_short():

@@ -105,16 +105,39 @@ class Reference:
             "centroid": [float(sum(column)) / float(volume) for column in places.T.tolist()],
             "low": places.min(axis=0).tolist(),
             "high": (places.max(axis=0) + 1).tolist(),
+            "min": float(inside.min()),
+            "min_place": places[int(inside.argmin())].tolist(),
+            "max": float(inside.max()),
+            "max_place": places[int(inside.argmax())].tolist(),
             "peak": float(inside.max()),
             "peak_place": places[int(inside.argmax())].tolist(),
             "mean": math.fsum(inside.tolist()) / float(volume),
+            **second_moments(places, inside),
         }
+
+
+def second_moments(places, inside):
+    """Covariances of coordinates and the variance of elements: as integers, rounded once, so to the bit; and as numpy has them."""
+    count, columns = len(places), places.T.tolist()
+    covariance = [[rounded(count, one, other) / float(count * count) for other in columns] for one in columns]
+    # Beyond a half a number is a whole multiple of 2^-53.
+    units = [int(element) for element in (inside * 2.0**53).tolist()]
+    variance = rounded(count, units, units) / float(count) / float(count) * 2.0**-106
+    assert numpy.allclose(covariance, numpy.cov(places.T, bias=True), rtol=1e-12, atol=1e-9)
+    assert numpy.isclose(variance, inside.var(), rtol=1e-9, atol=1e-15)
+    return {"covariance": covariance, "variance": variance}
+
+
+def rounded(count, one, other):
+    """The numerator of a covariance of integers, which is exact until it is rounded."""
+    return float(count * sum(a * b for a, b in zip(one, other, strict=True)) - sum(one) * sum(other))
 
 
 def told(line):
     """The same of a line that the command printed."""
     of = json.loads(line)
-    wanted = ("id", "volume", "centroid", "low", "high", "peak", "peak_place", "mean")
+    extrema = ("min", "min_place", "max", "max_place", "peak", "peak_place")
+    wanted = ("id", "volume", "centroid", "low", "high", *extrema, "mean", "covariance", "variance")
     events = [(event["event"], event["id"], event.get("other")) for event in of["events"]]
     return of["step"], [{name: feature[name] for name in wanted} for feature in of["features"]], events
 

@@ -7,6 +7,7 @@ import pytest
 
 def test_another_condition(stream):
     with flexpath.publish(stream) as publisher, flexpath.subscribe(stream, when="every(2)") as subscriber:
+        assert subscriber.first_step == 0
         with publisher.step() as step:
             step["x"] = 0
         with subscriber.next_step(30.0) as step:

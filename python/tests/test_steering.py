@@ -102,6 +102,40 @@ def test_a_range_has_numbers(stream, takes):
         flexpath.publish(stream, parameters={"level": takes})
 
 
+def test_what_can_be_asked_for_is_told(stream):
+    described = {"level": flexpath.Parameter((-3, 2**53 + 1), "of the tank"), "speed": flexpath.Parameter((0.5, 2.0))}
+    plain = {"melts": bool, "title": str, "stop": None}
+    with flexpath.publish(stream, parameters=described | plain, pause=60.0):
+        told = flexpath.parameters(stream)
+    expected = described | {name: flexpath.Parameter(takes) for name, takes in plain.items()}
+    assert told == expected | {"pause": flexpath.Parameter((0.0, 60.0)), "resume": flexpath.Parameter(None)}
+    assert type(told["level"].takes[0]) is int
+
+
+def test_more_within_a_second_than_may_be_is_refused(stream):
+    publisher = flexpath.publish(stream, parameters={"stop": None}, limit_requests_per_second=1)
+    over = threading.Event()
+
+    def simulate():
+        while not over.is_set():
+            with publisher.step():
+                pass
+
+    thread = threading.Thread(target=simulate)
+    thread.start()
+    try:
+        with (
+            flexpath.subscribe(stream, variables=[], policy="drop_oldest") as subscriber,
+            pytest.raises(flexpath.NotTaken, match="takes 1 requests a second at most"),
+        ):
+            for _ in range(1000):
+                subscriber.request("stop", timeout=60.0)
+    finally:
+        over.set()
+        thread.join()
+        publisher.close()
+
+
 def test_a_request_of_another_step_is_declined_by_nobody(stream):
     with flexpath.publish(stream, parameters=PARAMETERS) as publisher, publisher.step() as step:
         stranger = flexpath.Request("level", 1, "asker", 0)

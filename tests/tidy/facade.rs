@@ -43,7 +43,6 @@ const AMONG_US: &[&str] = &[
     "SharedBytes",
     "SideDecision",
     "SteeringOutcome",
-    "SteeringRequest",
     "SubscriptionSpec",
     "TlsIdentity",
 ];

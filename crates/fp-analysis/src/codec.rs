@@ -1,5 +1,6 @@
 //! Parts as bytes. Numbers take seven bits a byte, as most are small. What is read is checked before it is believed.
 
+use crate::extrema::Extrema;
 use crate::forest::Winding;
 use crate::grid::LIMIT_DIMENSIONS;
 use crate::part::{ExactBytes, Overlap, Part, PartError, RegionPart};
@@ -7,7 +8,7 @@ use crate::plane::{Rows, Run};
 use crate::spread::Spread;
 
 /// What the bytes begin with: what they are, and which form.
-const MARK: &[u8; 4] = b"FPA1";
+const MARK: &[u8; 4] = b"FPA2";
 
 fn write(bytes: &mut Vec<u8>, mut number: u128) {
     while number >= 0x80 {
@@ -36,8 +37,11 @@ fn write_region(bytes: &mut Vec<u8>, region: &RegionPart) {
         write_spread(bytes, &region.placed);
     }
     write(bytes, region.first.into());
-    write(bytes, region.peak_at.into());
-    bytes.extend(region.peak.to_le_bytes());
+    let extrema = &region.extrema;
+    for (number, at) in [(extrema.min, extrema.min_at), (extrema.max, extrema.max_at)] {
+        write(bytes, at.into());
+        bytes.extend(number.to_le_bytes());
+    }
     bytes.extend(region.values.bytes());
 }
 
@@ -147,11 +151,20 @@ impl Reader<'_> {
             1 => self.spread()?,
             _ => return Err("a truth value is none"),
         };
-        let (first, peak_at) = (self.number()?, self.number()?);
-        let (peak, rest) = self.bytes.split_first_chunk::<8>().ok_or("they are cut short")?;
-        let (values, rest) = ExactBytes::read(rest).ok_or("sums of a region are none")?;
+        let first = self.number()?;
+        let ((min, min_at), (max, max_at)) = (self.element()?, self.element()?);
+        let (values, rest) = ExactBytes::read(self.bytes).ok_or("sums of a region are none")?;
         self.bytes = rest;
-        Ok(RegionPart { moved, placed, wraps, first, peak: f64::from_le_bytes(*peak), peak_at, values })
+        let extrema = Extrema { min, min_at, max, max_at };
+        Ok(RegionPart { moved, placed, wraps, first, extrema, values })
+    }
+
+    /// An element and its number.
+    fn element(&mut self) -> Read<(f64, u64)> {
+        let at = self.number()?;
+        let (number, rest) = self.bytes.split_first_chunk::<8>().ok_or("they are cut short")?;
+        self.bytes = rest;
+        Ok((f64::from_le_bytes(*number), at))
     }
 
     fn rows(&mut self, count: usize, row_len: u64, regions: usize) -> Read<Rows> {

@@ -2,6 +2,7 @@
 
 use fp_transform::ExactMoments;
 
+use crate::extrema::Extrema;
 use crate::grid::Grid;
 use crate::spread::Spread;
 
@@ -27,7 +28,15 @@ pub struct Feature {
     pub covariance: Vec<f64>,
     /// Whether it leads around that dimension.
     pub wraps: Vec<bool>,
-    /// The element that is furthest beyond the threshold.
+    /// The least of its elements.
+    pub min: f64,
+    /// The place of the first such element.
+    pub min_place: Vec<u64>,
+    /// The greatest of its elements.
+    pub max: f64,
+    /// The place of the first such element.
+    pub max_place: Vec<u64>,
+    /// The element that is furthest beyond the threshold: the greatest where what counts is above, else the least.
     pub peak: f64,
     /// The place of the first such element.
     pub peak_place: Vec<u64>,
@@ -50,8 +59,9 @@ pub(crate) struct Whole {
     pub(crate) placed: Spread,
     pub(crate) wraps: u8,
     pub(crate) first: u64,
-    pub(crate) peak: f64,
-    pub(crate) peak_at: u64,
+    pub(crate) extrema: Extrema,
+    /// Whether the greatest element is the peak, and not the least.
+    pub(crate) is_above: bool,
 }
 
 impl Feature {
@@ -67,6 +77,8 @@ impl Feature {
         };
         let high =
             |dim| low(dim).saturating_add((spread.high[dim].wrapping_sub(spread.low[dim])).clamp(0, 1 << 40));
+        let Extrema { min, min_at, max, max_at } = whole.extrema;
+        let (peak, peak_at) = if whole.is_above { (max, max_at) } else { (min, min_at) };
         let pairs = dims.clone().flat_map(|one| dims.clone().map(move |other| (one, other)));
         Self {
             first: grid.place(whole.first),
@@ -76,8 +88,12 @@ impl Feature {
             high: dims.clone().map(|dim| high(dim).max(0) as u64).collect(),
             covariance: pairs.map(|(one, other)| spread.covariance(one, other)).collect(),
             wraps: dims.map(|dim| whole.wraps >> dim & 1 == 1).collect(),
-            peak: whole.peak,
-            peak_place: grid.place(whole.peak_at),
+            min,
+            min_place: grid.place(min_at),
+            max,
+            max_place: grid.place(max_at),
+            peak,
+            peak_place: grid.place(peak_at),
             mean: values.mean(),
             variance: values.variance(),
         }

@@ -2,6 +2,7 @@
 
 use fp_transform::ExactMoments;
 
+use crate::extrema::Extrema;
 use crate::forest::{Forest, Winding};
 use crate::grid::{Grid, LIMIT_DIMENSIONS};
 use crate::map::RegionMap;
@@ -40,8 +41,7 @@ impl Labeller {
         let mut rows = self.scan(grid, slab, elements);
         let mut forest = join_all(grid, slab, &rows);
         let count = name_regions(&mut forest, &mut rows);
-        let regions =
-            Measuring { grid, slab, elements, threshold: &self.threshold }.regions(&rows, count, &forest);
+        let regions = Measuring { grid, slab, elements }.regions(&rows, count, &forest);
         let (faces, extents) = (faces(grid, slab, &rows), grid.extents().to_vec());
         let now = Labels { step, extents: extents.clone(), slab, rows };
         let shared = self.before.as_ref().map(|before| overlaps(before, &now)).unwrap_or_default();
@@ -104,7 +104,6 @@ struct Measuring<'a> {
     grid: &'a Grid,
     slab: PlaneRange,
     elements: &'a [f64],
-    threshold: &'a Threshold,
 }
 
 impl Measuring<'_> {
@@ -119,7 +118,7 @@ impl Measuring<'_> {
     /// Of its runs, which are some, each with its row.
     fn region(&self, rows: &Rows, runs: &[(u32, u32)], wraps: u8) -> RegionPart {
         let (mut moved, mut placed, mut values) = (Spread::NONE, Spread::NONE, ExactMoments::default());
-        let mut peak: Option<(f64, u64)> = None;
+        let mut extrema: Option<Extrema> = None;
         let mut first = u64::MAX;
         for &(row, run) in runs {
             let run = &rows.runs()[run as usize];
@@ -132,13 +131,12 @@ impl Measuring<'_> {
                 self.elements[at..][..(run.end - run.start) as usize].iter().zip(number..)
             {
                 values.add(element);
-                if peak.is_none_or(|(peak, _)| self.threshold.is_beyond(element, peak)) {
-                    peak = Some((element, number));
-                }
+                let one = Extrema::of(element, number);
+                extrema.get_or_insert(one).merge(&one);
             }
         }
-        let (peak, peak_at) = peak.unwrap_or((f64::NAN, first));
-        RegionPart { moved, placed, wraps, first, peak, peak_at, values: ExactBytes::of(&values) }
+        let extrema = extrema.unwrap_or(Extrema::of(f64::NAN, first));
+        RegionPart { moved, placed, wraps, first, extrema, values: ExactBytes::of(&values) }
     }
 
     /// Where the elements of a run lie, and the place of the first one in the range of planes.

@@ -25,7 +25,7 @@
 //! | module | what |
 //! |---|---|
 //! | `grid`, `threshold` | what is a neighbour of what, and which elements count |
-//! | `forest`, `plane`, `spread` | what was joined; rows of runs; where elements lie, as exact sums |
+//! | `forest`, `plane`, `spread`, `extrema` | what was joined; rows of runs; where elements lie, as exact sums; the least and the greatest |
 //! | `part`, `codec` | what a rank found, as value and as bytes |
 //! | `slab`, `label`, `overlap` | labels planes; which regions share elements with those of the step before |
 //! | `feature`, `merge`, `map` | features of all ranks' parts; where they are seen |
@@ -37,6 +37,7 @@
 mod codec;
 mod connectivity;
 mod error;
+mod extrema;
 mod feature;
 mod field;
 mod forest;

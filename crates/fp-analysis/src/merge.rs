@@ -2,6 +2,7 @@
 
 use fp_transform::ExactMoments;
 
+use crate::extrema::Extrema;
 use crate::feature::{Feature, Merged, Whole};
 use crate::forest::{Forest, Winding};
 use crate::grid::Grid;
@@ -131,20 +132,20 @@ fn one<'p>(
     wraps: u8,
 ) -> Feature {
     let (moved, placed, first) = (Spread::NONE, Spread::NONE, u64::MAX);
-    let mut whole = Whole { moved, placed, wraps, first, peak: f64::NAN, peak_at: u64::MAX };
+    let (extrema, is_above) = (Extrema::of(f64::NAN, u64::MAX), threshold.is_above());
+    let mut whole = Whole { moved, placed, wraps, first, extrema, is_above };
     let mut values: Option<ExactMoments> = None;
     for (region, winding) in regions {
         whole.moved.add(&region.moved.moved(moves(grid, winding)));
         whole.placed.add(&region.placed);
         whole.first = whole.first.min(region.first);
-        // Regions come in the order of their first elements, but their peaks do not.
-        let is_equal = region.peak == whole.peak && region.peak_at < whole.peak_at;
-        if whole.peak.is_nan() || is_equal || threshold.is_beyond(region.peak, whole.peak) {
-            (whole.peak, whole.peak_at) = (region.peak, region.peak_at);
-        }
+        // Regions come in the order of their first elements, but their extrema do not.
         match &mut values {
-            Some(values) => values.merge(&region.values.moments()),
-            None => values = Some(region.values.moments()),
+            Some(values) => {
+                whole.extrema.merge(&region.extrema);
+                values.merge(&region.values.moments());
+            }
+            None => (whole.extrema, values) = (region.extrema, Some(region.values.moments())),
         }
     }
     Feature::new(grid, &whole, &values.unwrap_or_default())

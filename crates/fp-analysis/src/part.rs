@@ -3,6 +3,7 @@
 
 use fp_transform::ExactMoments;
 
+use crate::extrema::Extrema;
 use crate::plane::Rows;
 use crate::spread::Spread;
 
@@ -17,10 +18,8 @@ pub(crate) struct RegionPart {
     pub(crate) wraps: u8,
     /// The number of its first element, in row-major order of the whole array.
     pub(crate) first: u64,
-    /// The element that is furthest beyond the threshold: the first of them.
-    pub(crate) peak: f64,
-    /// That one's number.
-    pub(crate) peak_at: u64,
+    /// Its least element and its greatest.
+    pub(crate) extrema: Extrema,
     /// The elements themselves.
     pub(crate) values: ExactBytes,
 }

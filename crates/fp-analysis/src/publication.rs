@@ -97,6 +97,8 @@ impl Columns<'_> {
         self.column("age", of, |of| of.age)?;
         self.column("growth", of, |of| of.growth)?;
         self.column("volume", of, |of| of.feature.volume)?;
+        self.column("min", of, |of| of.feature.min)?;
+        self.column("max", of, |of| of.feature.max)?;
         self.column("peak", of, |of| of.feature.peak)?;
         self.column("mean", of, |of| of.feature.mean)?;
         self.column("variance", of, |of| of.feature.variance)?;
@@ -109,6 +111,8 @@ impl Columns<'_> {
         self.rows("centroid", &dims, of, |of| of.feature.centroid.clone())?;
         self.rows("low", &dims, of, |of| of.feature.low.clone())?;
         self.rows("high", &dims, of, |of| of.feature.high.clone())?;
+        self.rows("min.place", &dims, of, |of| of.feature.min_place.clone())?;
+        self.rows("max.place", &dims, of, |of| of.feature.max_place.clone())?;
         self.rows("peak.place", &dims, of, |of| of.feature.peak_place.clone())?;
         self.rows("wraps", &dims, of, |of| of.feature.wraps.iter().map(|&wraps| u8::from(wraps)).collect())?;
         self.rows("covariance", &[dims[0], dims[0]], of, |of| of.feature.covariance.clone())

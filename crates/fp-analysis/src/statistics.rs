@@ -16,6 +16,10 @@ pub enum Column {
     Growth,
     /// How many steps ago it came to be.
     Age,
+    /// The least of its elements.
+    Min,
+    /// The greatest of its elements.
+    Max,
     /// The element that is furthest beyond the threshold.
     Peak,
     /// The mean of its elements.
@@ -34,8 +38,8 @@ pub struct ParseColumnError {
 
 impl Column {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Volume, Self::Growth, Self::Age, Self::Peak, Self::Mean, Self::Variance];
+    pub const ALL: [Self; 8] =
+        [Self::Volume, Self::Growth, Self::Age, Self::Min, Self::Max, Self::Peak, Self::Mean, Self::Variance];
 
     /// How it is written.
     pub fn word(self) -> &'static str {
@@ -43,6 +47,8 @@ impl Column {
             Self::Volume => "volume",
             Self::Growth => "growth",
             Self::Age => "age",
+            Self::Min => "min",
+            Self::Max => "max",
             Self::Peak => "peak",
             Self::Mean => "mean",
             Self::Variance => "variance",
@@ -55,6 +61,8 @@ impl Column {
             Self::Volume => feature.volume as f64,
             Self::Growth => growth as f64,
             Self::Age => age as f64,
+            Self::Min => feature.min,
+            Self::Max => feature.max,
             Self::Peak => feature.peak,
             Self::Mean => feature.mean,
             Self::Variance => feature.variance,

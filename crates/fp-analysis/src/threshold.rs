@@ -53,11 +53,6 @@ impl Threshold {
         matches!(self.comparison, Comparison::Above | Comparison::AtLeast)
     }
 
-    /// Whether an element is further from the threshold than another.
-    pub(crate) fn is_beyond(&self, element: f64, other: f64) -> bool {
-        if self.is_above() { element > other } else { element < other }
-    }
-
     /// Calls back with where elements begin to count, and where they end to.
     pub(crate) fn for_each_run(&self, row: &[f64], found: impl FnMut(usize, usize)) {
         let number = self.number.0;

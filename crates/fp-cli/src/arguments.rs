@@ -81,7 +81,7 @@ pub(crate) enum Command {
     /// A region is of elements that compare so with a number. The publisher waits for this command where it must; see
     /// --lossy.
     Features(FeaturesOptions),
-    /// Asks a running simulation for values of the parameters that it declared
+    /// Asks a running simulation for values of the parameters that it declared, or lists these
     ///
     /// All its ranks see it at the same step. The publisher never waits for this command; but one that waits for its first
     /// subscriber takes it for that.

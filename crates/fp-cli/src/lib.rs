@@ -30,6 +30,7 @@ mod record_file;
 mod recorded_step;
 mod replay;
 mod request;
+mod selecting;
 mod stage;
 mod status;
 mod summary;

@@ -166,11 +166,12 @@ impl Replay<'_> {
         let mut asked = defaults
             .with_rendezvous(rendezvous)
             .with_cohort(Cohort::of(rank, self.ranks).map_err(Failure::publishing)?)
-            .with_first_step(first)
             .with_min_subscribers(self.options.subscribers)
             .with_open_timeout(self.options.timeout)
             .with_limit_bytes(limit_bytes)
             .with_interrupt(Asked::new(move || requested() || has_failed.load(Ordering::Relaxed)));
+        // A run that is replayed from its beginning is another one than before: nobody passes over what he had of that.
+        asked.first_step = (first > 0).then_some(first);
         self.credentials.set(&mut asked.link);
         Ok(asked)
     }

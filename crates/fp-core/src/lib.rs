@@ -69,7 +69,8 @@ pub use fp_proto::message::NoTable;
 pub use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart, StreamEnding,
 };
-pub use fp_proto::steering::{Parameter, ParameterKind, SteeringRefusal};
+pub use fp_proto::parameter::{Parameter, ParameterError, ParameterKind};
+pub use fp_proto::steering::SteeringRefusal;
 pub use fp_transform::{
     Array, ArrayType, Bins, Block, CallError, CohortSide, Comparison, Compression, CompressionError, Cost,
     DataType, DeployLimits, DeployPolicy, Derivation, DerivationDecodeError, DerivationId, DeriveError,

@@ -96,6 +96,11 @@ fn a_request_is_a_line_of_json() {
         assert!(line.contains(&format!(r#""{key}":"{text}"#)), "{key}: {line}");
     }
     assert!(line.starts_with('{') && line.ends_with('}'), "{line}");
+    let uid = rustix::process::getuid().as_raw();
+    assert!(
+        line.contains(r#""peer":""#) && line.contains(&uid.to_string()),
+        "what its link proves of it: {line}"
+    );
 }
 
 #[test]

@@ -206,7 +206,7 @@ failures! {
     RequestError: error => match &error {
         RequestError::Refused { refusal: SteeringRefusal::Denied(_), .. } => Status::Denied,
         RequestError::Refused { .. } | RequestError::Declined { .. } => Status::NotTaken,
-        RequestError::NoAnswer { .. } => Status::TimedOut,
+        RequestError::NoAnswer { .. } | RequestError::NoParameters { .. } => Status::TimedOut,
         RequestError::Over { .. } => Status::Lost,
         RequestError::Misuse { source, .. } => of_misuse(source),
         _ => Status::Internal,

@@ -206,6 +206,7 @@ keys! {
         let longest = seconds(v)?;
         s.publisher = s.publisher.clone().with_pause(longest)
     };
+    "RequestsPerSecond", Publisher, |s, v| s.publisher.limit_requests_per_second = number(v, 1)?;
     "DeriveTimeoutSecs", Publisher, |s, v| s.publisher.derive_timeout = seconds(v)?;
     "DeriveBudgetSecs", Publisher, |s, v| s.publisher.derive_budget = seconds(v)?;
     "DeriveSharePercent", Publisher, |s, v| s.publisher.derive_share_percent = number(v, 0)?;

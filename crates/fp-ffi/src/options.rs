@@ -9,8 +9,8 @@ use crate::raw::{as_len, check_place, give, text, values};
 use crate::schema::{SchemaHandle, built};
 use crate::selection::{SelectionStruct, selection};
 use fp_core::{
-    Cohort, CohortSide, DerivationError, DerivedVariable, LinkOptions, PublisherOptions, SubscriberOptions,
-    TransformedVariable, Transforms, TransportPolicy, WantedType,
+    Cohort, CohortSide, DerivationError, DerivedVariable, LinkOptions, Parameter, PublisherOptions,
+    SubscriberOptions, TransformedVariable, Transforms, TransportPolicy, WantedType,
 };
 use std::ffi::c_char;
 use std::sync::{Mutex, PoisonError};
@@ -45,6 +45,11 @@ impl State {
     ) {
         self.settings.publisher = set(self.settings.publisher.clone());
         self.set.push((what, Role::Publisher));
+    }
+
+    /// The parameters that were added by now.
+    pub(crate) fn parameters(&self) -> &[Parameter] {
+        &self.settings.publisher.parameters
     }
 
     /// A cohort that finds its lead by the rendezvous.

@@ -65,6 +65,29 @@ pub extern "C" fn flexpath_options_add_parameter(
     })
 }
 
+/// Says what a parameter is that was added to these options before: its unit, and what it changes. At most 255 bytes. Who
+/// looks at what can be asked for reads it, as by `flexpath request STREAM`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_options_describe_parameter(
+    options: *mut OptionsHandle,
+    name: *const c_char,
+    description: *const c_char,
+) -> Status {
+    guard(|| {
+        let (name, description) = (text(name, "name")?, text(description, "description")?);
+        change(options, |state| {
+            let known = state.parameters().iter().find(|known| known.name == name);
+            let kind = known.map(|known| known.kind.clone()).ok_or_else(|| {
+                Failure::misuse(format!("parameter {name:?} is not there: add it before it is described"))
+            })?;
+            state.publisher("a parameter", |publisher| {
+                publisher.with_described_parameter(name, kind, description)
+            });
+            Ok(())
+        })
+    })
+}
+
 /// Writes how many requests the step that is open has to `count`. They come in the order in which they were asked for. All
 /// ranks have the same. One that is not declined by the end of the step counts as taken. Any thread.
 #[unsafe(no_mangle)]

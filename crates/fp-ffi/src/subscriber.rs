@@ -256,6 +256,22 @@ pub extern "C" fn flexpath_subscriber_set_condition(
     })
 }
 
+/// Writes to `step` the first step that the subscription holds for, in the epoch that it is attached to. A condition is
+/// looked at from there on. `FLEXPATH_STATUS_NOT_YET`: it is not attached. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_subscriber_first_step(
+    subscriber: *mut SubscriberHandle,
+    step: *mut u64,
+) -> Status {
+    guard(|| {
+        check_place(step, "step")?;
+        match with_core(subscriber, |core, _| Ok(core.first_step()))? {
+            Some(first) => give(step, first.0, "step"),
+            None => Ok(Status::NotYet),
+        }
+    })
+}
+
 /// Moves what was derived (`flexpath_options_add_derivation`) or transformed (`flexpath_options_add_transformed`) by
 /// that name to another side, one of `flexpath_placement`. It holds for the whole cohort, and only what rank 0 asks for
 /// is sent. Steps that were under way are read as they were asked for. `FLEXPATH_EVENT_KIND_RESELECTED` says which step

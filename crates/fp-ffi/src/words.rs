@@ -8,6 +8,7 @@ const WORDS: &[(&str, &str)] = &[
     ("limit_steps", "QueueLimit"),
     ("limit_subscriptions", "LimitSubscriptions"),
     ("limit_peer_subscriptions", "LimitPeerSubscriptions"),
+    ("limit_requests_per_second", "RequestsPerSecond"),
     ("kept_bytes", "KeptBytes"),
     ("credit_steps", "CreditSteps"),
     ("skew_steps", "SkewSteps"),

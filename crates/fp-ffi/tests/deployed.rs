@@ -1,4 +1,5 @@
-//! Deployed code of C programs: whose modules a publisher in C runs, what they may use, and the example that hands one over.
+//! Deployed code of C and Fortran programs: whose modules a publisher runs, and what they may use. Conditions on what they
+//! make, and the example that hands one over.
 //!
 //! A binary of its own: it needs the feature `wasm`, and the shard of that name builds nothing else of this crate's tests.
 
@@ -6,7 +7,8 @@ mod support;
 
 use fp_core::ModuleHash;
 use std::path::{Path, PathBuf};
-use support::{Checker, LIBRARY, TestProcess, as_rank, start};
+use std::process::Command;
+use support::{Checker, LIBRARY, LIBRARY_AND_MODULE, TestProcess, as_rank, start};
 
 /// A module that never gives anything.
 const ENDLESS: &str = r#"(module (memory (export "memory") 1)
@@ -35,6 +37,28 @@ fn a_publisher_says_whose_modules_it_runs_and_what_they_may_use() {
         as_rank(&mut command, place.path(), (0, 1), transports);
         command.arg(&squares).arg(&endless).args([&hash.to_string(), proved]);
         assert_eq!(start(&mut command).printed(), "deployed\n", "{transports}");
+    }
+}
+
+/// Conditions on what a module makes of each element hold at the steps at which the programs find that they do.
+#[test]
+fn conditions_on_modules_fire() {
+    let modules = support::place();
+    let twice = module(modules.path(), "twice.wasm", include_str!("../../fp-transform/guest/twice.wat"));
+    let in_c = LIBRARY.compile("tests/c/watched_module.c");
+    let in_fortran = LIBRARY_AND_MODULE.compile("tests/fortran/watched_module.f90");
+    for transports in ["inproc,shm,tcp", "shm", "tcp"] {
+        let place = support::place();
+        let mut command = Checker::chosen().run(&in_c);
+        as_rank(&mut command, place.path(), (0, 1), transports);
+        assert_eq!(start(command.arg(&twice)).printed(), "watched\n", "C, {transports}");
+    }
+    // Over tcp nobody proves who sent the module, and this publisher runs those of its own user.
+    for transports in ["inproc,shm,tcp", "shm"] {
+        let place = support::place();
+        let mut command = Command::new(&in_fortran);
+        as_rank(&mut command, place.path(), (0, 1), transports);
+        assert_eq!(start(command.arg(&twice)).printed(), "watched\n", "Fortran, {transports}");
     }
 }
 

@@ -61,3 +61,5 @@ pub const RANK_QUESTIONS: u32 = 16;
 pub const LIMIT_REFUSED_QUESTIONS: u32 = 64;
 /// Questions about status that wait for neighbours at one rank.
 pub const LIMIT_STATUS_PASSED: usize = 64;
+/// Bytes of a text that is asked of a simulation, or of a reason why it declines.
+pub const LIMIT_STEERING_TEXT_BYTES: usize = 1024;

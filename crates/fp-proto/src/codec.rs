@@ -8,12 +8,14 @@
 //! (`docs/decisions/0012-codecs-of-messages-and-tables.md`).
 
 mod general;
+mod placed;
 mod short;
 
 use crate::bounds::LIMIT_LONG_BYTES;
 pub use crate::bounds::LIMIT_MESSAGE_BYTES;
-use crate::data::{DataMessage, InlineBlock, LIMIT_DATA_BYTES};
+use crate::data::{DataMessage, InlineBlock, LIMIT_DATA_BYTES, PlacedRef, Placement};
 use crate::message::Message;
+use fp_types::StepId;
 pub use general::{DecodeError, MessageBytes};
 pub(crate) use general::{from_bytes, to_bytes};
 
@@ -32,10 +34,11 @@ pub(crate) fn decode_long(bytes: &[u8]) -> Result<Message, DecodeError> {
 /// # Errors
 /// If they are not exactly one message within its bounds.
 pub fn decode(bytes: &[u8]) -> Result<Message, DecodeError> {
-    let message = match short::decode(bytes) {
-        Some(message) => message,
-        None => from_bytes::<_, LIMIT_MESSAGE_BYTES>(bytes)?,
-    };
+    // What is short has nothing that could be out of bounds.
+    if let Some(message) = short::decode(bytes) {
+        return Ok(message);
+    }
+    let message: Message = from_bytes::<_, LIMIT_MESSAGE_BYTES>(bytes)?;
     message.check().map_err(DecodeError::OutOfBounds)?;
     Ok(message)
 }
@@ -50,6 +53,28 @@ impl<'a> InlineBlock<'a> {
     /// What these bytes say, if it is that and nothing else.
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         short::decode_inline(bytes)
+    }
+}
+
+impl<'a> Placement<'a> {
+    /// The bytes of the message that says where these blocks are.
+    pub fn encode(step: StepId, request: Option<u64>, blocks: &[PlacedRef<'_>]) -> MessageBytes {
+        placed::encode(step, request, blocks)
+    }
+
+    /// Whether these bytes may be such a message.
+    pub fn begins(bytes: &[u8]) -> bool {
+        placed::begins(bytes)
+    }
+
+    /// What these bytes say, if it is that and within its bounds. What is not may be a message all the same.
+    pub fn decode(bytes: &'a [u8]) -> Option<Self> {
+        placed::decode(bytes)
+    }
+
+    /// The blocks, in the order of the message.
+    pub fn blocks(&self) -> impl Iterator<Item = PlacedRef<'a>> + use<'a> {
+        placed::blocks(self)
     }
 }
 

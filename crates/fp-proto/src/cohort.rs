@@ -224,8 +224,13 @@ impl Cohort {
         is_closing: bool,
     ) -> Option<Message> {
         match (role, message) {
-            (Role::Fresh | Role::Prober, Message::Probe { epoch }) => {
+            (Role::Fresh | Role::Prober | Role::Declined, Message::Probe { epoch }) => {
                 self.probed(wire, from, epoch, is_closing)
+            }
+            // It asked for more before it had read the answer. It leaves, and may find us the one when it comes back.
+            (Role::Declined, _) => {
+                wire.mark(Transition::DeclinedUnheard);
+                wire.disconnect(from, DisconnectReason::Done);
             }
             (Role::Fresh | Role::Prober, Message::Join { rank, size, contact, first_step })
                 if self.is_lead() =>
@@ -313,8 +318,8 @@ impl Cohort {
 
     /// Somebody asks who we are.
     fn probed(&mut self, wire: &mut Wire, peer: PeerId, theirs: Epoch, is_closing: bool) {
-        wire.set_role(peer, Role::Prober);
         let incumbent = self.holds_name() && !is_closing;
+        wire.set_role(peer, if incumbent { Role::Prober } else { Role::Declined });
         wire.send(peer, Message::ProbeReply { epoch: self.epoch, incumbent });
         if let Some(claim) = &mut self.claim {
             claim.probed(wire, theirs);

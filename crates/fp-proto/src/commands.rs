@@ -1,10 +1,11 @@
 //! What the commands of the application answer.
 
+use crate::bounds::LIMIT_STEERING_TEXT_BYTES;
 use crate::few::Few;
 use crate::message::{Assignment, ChangeId};
 use crate::outcome::{LossReason, StreamEnding};
 use crate::request::Request;
-use crate::steering::{LIMIT_STEERING_TEXT_BYTES, SteeringRequest};
+use crate::steering::SteeringRequest;
 use crate::time::Moment;
 use fp_types::{ContributionError, Rank, StepId, SubscriptionId};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! What the application decides when it opens a stream: bounds, policies and deadlines.
 
+use crate::parameter::Parameter;
 use crate::request::Request;
-use crate::steering::Parameter;
 use crate::tree;
 use fp_types::{Epoch, MeasureParts, NoMeasures, Rank, StepId};
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,8 @@ pub struct PublisherConfig {
     pub measures: Arc<dyn MeasureParts>,
     /// What subscribers may ask of the simulation. The lead's are those that count.
     pub parameters: Vec<Parameter>,
+    /// How many requests reach the simulation within a second, at most. Those that have it go on are not counted.
+    pub limit_requests_per_second: u32,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::mutation::Mutation>,
@@ -151,6 +153,7 @@ impl PublisherConfig {
             lag_report: Duration::from_millis(200),
             measures: Arc::new(NoMeasures),
             parameters: Vec::new(),
+            limit_requests_per_second: 1000,
             #[cfg(feature = "mutations")]
             mutation: None,
         }
@@ -423,6 +426,10 @@ pub struct SubscriberConfig {
     pub credit_steps: u32,
     /// What to do when the publisher is lost.
     pub on_loss: OnLoss,
+    /// Whether steps that a rank holds as the publisher is lost come again, of one that goes on with the numbers.
+    pub takes_held_again: bool,
+    /// The epoch and the number with which it goes on, for a cohort that was attached before in processes that are gone.
+    pub resumption: Option<(Epoch, StepId)>,
     /// Whether a step that a rank holds as it closes is given back where nothing was said of it. Otherwise it is released.
     pub gives_back_held: bool,
     /// At most so many ranks of this cohort ask one publisher rank about layouts. The others ask through the tree. The
@@ -444,6 +451,8 @@ impl SubscriberConfig {
             spec: SubscriptionSpec::default(),
             credit_steps: 2,
             on_loss: OnLoss::End,
+            takes_held_again: false,
+            resumption: None,
             gives_back_held: false,
             askers_each: ASKERS_EACH,
             #[cfg(feature = "mutations")]

@@ -123,6 +123,76 @@ pub struct PlacedBlock {
 /// The blocks of which one message says where they are: one, as a rule.
 pub type PlacedBlocks = SmallVec<[PlacedBlock; 1]>;
 
+/// As [`Place`], of bytes that lie elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaceRef<'a> {
+    /// In a segment that was announced on this link.
+    Segment {
+        /// Which.
+        segment: u64,
+        /// The first byte.
+        offset: u64,
+        /// Bytes.
+        len: u64,
+    },
+    /// In this process, under this key.
+    Inproc {
+        /// The key.
+        key: u128,
+    },
+    /// Here.
+    Inline {
+        /// The whole block.
+        bytes: &'a [u8],
+    },
+}
+
+impl PlaceRef<'_> {
+    /// The bytes that are here.
+    pub fn inline_len_bytes(&self) -> usize {
+        match self {
+            Self::Inline { bytes } => bytes.len(),
+            Self::Segment { .. } | Self::Inproc { .. } => 0,
+        }
+    }
+}
+
+/// As [`PlacedBlock`], of a name and bytes that lie elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacedRef<'a> {
+    /// The variable.
+    pub variable: &'a str,
+    /// The block's index on its rank.
+    pub block: u32,
+    /// Where.
+    pub place: PlaceRef<'a>,
+}
+
+impl<'a> From<&'a PlacedBlock> for PlacedRef<'a> {
+    fn from(PlacedBlock { variable, block, place }: &'a PlacedBlock) -> Self {
+        let place = match place {
+            Place::Segment { segment, offset, len } => {
+                PlaceRef::Segment { segment: *segment, offset: *offset, len: *len }
+            }
+            Place::Inproc { key } => PlaceRef::Inproc { key: *key },
+            Place::Inline { bytes } => PlaceRef::Inline { bytes },
+        };
+        Self { variable, block: *block, place }
+    }
+}
+
+/// [`DataMessage::Placed`], read where its bytes lie: a step may have very many blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'a> {
+    /// The step.
+    pub step: StepId,
+    /// The `Fetch` that this answers.
+    pub request: Option<u64>,
+    pub(crate) count: usize,
+    /// All of them, found to be such.
+    pub(crate) blocks: &'a [u8],
+}
+
 /// Why an owner cannot give what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum GoneReason {

@@ -3,6 +3,7 @@
 use crate::config::ContactText;
 use crate::event::Event;
 use crate::message::{MemberId, Message};
+use crate::steering::{SteeringOutcome, SteeringRequest};
 use fp_types::{Epoch, StepId, SubscriptionId};
 
 /// A live control link, named by the coordinator; never used again after it was disconnected.
@@ -110,6 +111,15 @@ pub enum Effect {
         step: StepId,
         /// Whether somebody may still look at them: retire the memory, do not reuse it.
         retire: bool,
+    },
+    /// Log that a request of a subscriber to the simulation is answered, or refused (publisher's lead).
+    LogRequest {
+        /// The link of who asked, unless he has left meanwhile.
+        peer: Option<PeerId>,
+        /// What was asked for, and by whom.
+        request: Box<SteeringRequest>,
+        /// What became of it.
+        outcome: SteeringOutcome,
     },
     /// Tell the application.
     Event(Event),

@@ -6,7 +6,7 @@ use crate::access::Denial;
 use crate::config::{ContactText, SubscriptionSpec};
 use crate::message::{MemberId, NoTable};
 use crate::outcome::{EndReason, LossReason, RefusalReason, StreamEnding};
-use crate::steering::{SteeringOutcome, SteeringRequest};
+use crate::steering::SteeringOutcome;
 use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 
 /// Something happened on a stream.
@@ -114,13 +114,6 @@ pub enum Event {
     ConditionRefused {
         /// Why.
         reason: RefusalReason,
-    },
-    /// A request of a subscriber to the simulation is answered, or refused (publisher's lead).
-    RequestAnswered {
-        /// What was asked for, and by whom.
-        request: Box<SteeringRequest>,
-        /// What became of it.
-        outcome: SteeringOutcome,
     },
     /// What became of a request to the simulation (subscriber's lead).
     Steered {

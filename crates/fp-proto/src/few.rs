@@ -8,6 +8,14 @@ use std::marker::PhantomData;
 /// Items of which there are few as a rule. It travels as any list does.
 pub type Few<T> = SmallVec<[T; 4]>;
 
+/// All of these, in a list. One by one: to collect them costs more where there are none or one.
+#[inline]
+pub fn gather<A: Array>(all: impl Iterator<Item = A::Item>) -> SmallVec<A> {
+    let mut list = SmallVec::new();
+    all.for_each(|item| list.push(item));
+    list
+}
+
 /// Adds an item to a sorted list that does not have it.
 pub(crate) fn add<T: Ord>(list: &mut Few<T>, item: T) {
     if let Err(at) = list.binary_search(&item) {

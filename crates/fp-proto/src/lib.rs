@@ -23,6 +23,7 @@ mod millis;
 #[cfg(feature = "mutations")]
 pub mod mutation;
 pub mod outcome;
+pub mod parameter;
 mod passed_questions;
 pub mod publisher;
 pub mod request;

@@ -40,6 +40,8 @@ pub enum Mutation {
     EndBeforeLast,
     /// After a restart the steps of the old epoch are still handed out.
     RestartKeepsQueue,
+    /// What is held as the publisher is lost is passed over, though it is wanted again.
+    HeldPassedOver,
     /// A silent peer is never lost.
     SilenceIgnored,
     /// Memory that a lost subscriber may still see is reused.
@@ -159,7 +161,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 72] = [
+    pub const ALL: [Self; 73] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -178,6 +180,7 @@ impl Mutation {
         Self::GiveBackUnmerged,
         Self::EndBeforeLast,
         Self::RestartKeepsQueue,
+        Self::HeldPassedOver,
         Self::SilenceIgnored,
         Self::FreeWithoutRetire,
         Self::CloseWithoutRetire,

@@ -111,6 +111,15 @@ impl Search {
         self.asked.insert(peer, entry);
     }
 
+    /// Whether this candidate is the only one, and an entry of the name, whose epoch has answered already: only leads have
+    /// entries. Then nobody else is known. One that said before that it is not the one is asked first: it may say so for long.
+    pub(crate) fn is_alone(&self, peer: PeerId) -> bool {
+        let is_new = |contact| self.seen.get(contact) != Some(&Seen::Claiming);
+        let is_entry =
+            self.asked.get(&peer).is_some_and(|(contact, epoch)| epoch.is_some() && is_new(contact));
+        is_entry && self.asked.len() == 1 && self.dialling.is_empty()
+    }
+
     /// A dial of this search failed.
     pub(crate) fn failed(&mut self, wire: &mut Wire, ticket: DialTicket) {
         if let Some((contact, _)) = self.dialling.remove(&ticket) {

@@ -26,6 +26,8 @@ transitions! {
     ClaimWithdrawn = "claim.withdrawn",
     /// A rendezvous entry was not believed.
     EntryPassedOver = "rendezvous.entry.passed-over",
+    /// A prober asked for more before it read that this lead is not the one.
+    DeclinedUnheard = "rendezvous.declined.unheard",
     /// A rank asked for its place.
     CohortJoining = "cohort.joining",
     /// The lead refused a rank.
@@ -160,6 +162,8 @@ transitions! {
 
     /// A subscriber lead sent its subscription.
     SubscriberAsking = "subscriber.asking",
+    /// A subscriber lead sent its subscription with its probe, to the only candidate.
+    SubscriberAskingAtOnce = "subscriber.asking.at-once",
     /// A subscriber rank is attached.
     SubscriberAttached = "subscriber.attached",
     /// A subscriber rank took a step.

@@ -7,7 +7,7 @@ use crate::fragment::{self, Joining};
 use crate::message::{MemberId, Message};
 use crate::time::Moment;
 use crate::transition::{Transition, TransitionSet};
-use fp_types::{Epoch, Rank};
+use fp_types::{Epoch, NumberMap, Rank};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +19,8 @@ pub(crate) enum Role {
     Fresh,
     /// It asked who we are.
     Prober,
+    /// It asked who we are, and we were not the one that it looks for: it will leave.
+    Declined,
     /// We asked who it is.
     Candidate,
     /// A rank of the own cohort that wants its place (at the lead).
@@ -78,7 +80,7 @@ pub(crate) struct Wire {
     /// When the input came that is handled now.
     pub(crate) now: Moment,
     effects: VecDeque<Effect>,
-    links: BTreeMap<PeerId, Link>,
+    links: NumberMap<PeerId, Link>,
     dials: BTreeMap<DialTicket, DialPurpose>,
     next_ticket: u64,
     heartbeat: Duration,
@@ -152,6 +154,16 @@ impl Wire {
                 fragments.into_iter().for_each(|message| self.push(Effect::Send { to, message }));
             }
         }
+    }
+
+    /// What the link is for over which a message has come that every step takes: it is whole, and within its bounds.
+    /// `None` where [`Wire::hear`] has more to say.
+    #[inline]
+    pub(crate) fn hear_usual(&mut self, from: PeerId) -> Option<Role> {
+        let now = self.now;
+        let link = self.links.get_mut(&from).filter(|link| !link.joining.is_open())?;
+        link.note_heard(now);
+        Some(link.role)
     }
 
     /// The whole message that has come, and what its link is for; `None` for a sign of life or part of a message.

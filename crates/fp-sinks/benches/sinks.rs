@@ -1,7 +1,8 @@
 //! How fast a stream becomes files of a format: against one process that stores the same array by the same library alone.
 //!
 //! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows. They go to /dev/shm, or where there
-//! is none to the folder for temporary files. Sides take turns, and the middle of the rounds counts.
+//! is none to the folder for temporary files. Sides take turns, and the middle of the rounds counts. The same bytes by plain
+//! writes stand beside.
 
 #[path = "../../../benches/rows/compared.rs"]
 mod compared;
@@ -9,6 +10,8 @@ mod compared;
 mod rows;
 
 use compared::{middle, report};
+use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Barrier};
@@ -32,30 +35,56 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let zarr = (0..ROUNDS).map(|_| {
-        let folder = folder();
-        let store = folder.path().join("run.zarr");
-        let seconds = streamed(folder.path(), &format!("zarr:{}", store.display()));
-        let metadata = std::fs::read_to_string(store.join("field/zarr.json")).expect("the array is there");
-        std::fs::remove_dir_all(&store).expect("removed");
-        (seconds, alone_zarr(&folder.path().join("alone.zarr"), &metadata))
-    });
-    told("zarr, 8 ranks into 4, of one process alone", zarr.collect());
-    let hdf5 = (0..ROUNDS).map(|_| {
-        let folder = folder();
-        let files = folder.path().join("run");
-        let seconds = streamed(folder.path(), &format!("hdf5:{}/%T.h5", files.display()));
-        std::fs::remove_dir_all(&files).expect("removed");
-        (seconds, alone_hdf5(folder.path()))
-    });
-    told("hdf5, 8 ranks into 4, of one process alone", hdf5.collect());
+    let mut rounds: [Vec<[f64; 3]>; 2] = Default::default();
+    for _ in 0..ROUNDS {
+        rounds[0].push(zarr());
+        rounds[1].push(hdf5());
+    }
+    for (name, rounds) in ["zarr", "hdf5"].into_iter().zip(rounds) {
+        told(name, &rounds);
+    }
 }
 
-/// Seconds of both sides, round by round.
-fn told(name: &str, rounds: Vec<(f64, f64)>) {
-    let (streamed, alone): (Vec<f64>, Vec<f64>) = rounds.into_iter().unzip();
-    let (streamed, alone) = (GIGABYTES / middle(streamed), GIGABYTES / middle(alone));
-    report(name, (streamed, alone), "GB/s", (streamed >= 0.7 * alone, "ratio >= 0.7"));
+/// Seconds of a stream into a store, of one process that stores the same, and of plain writes.
+fn zarr() -> [f64; 3] {
+    let folder = folder();
+    let store = folder.path().join("run.zarr");
+    let seconds = streamed(folder.path(), &format!("zarr:{}", store.display()));
+    let metadata = std::fs::read_to_string(store.join("field/zarr.json")).expect("the array is there");
+    std::fs::remove_dir_all(&store).expect("removed");
+    let alone = alone_zarr(&folder.path().join("alone.zarr"), &metadata);
+    std::fs::remove_dir_all(folder.path().join("alone.zarr")).expect("removed");
+    [seconds, alone, plain(folder.path())]
+}
+
+/// The same for files of HDF5.
+fn hdf5() -> [f64; 3] {
+    let folder = folder();
+    let files = folder.path().join("run");
+    let seconds = streamed(folder.path(), &format!("hdf5:{}/%T.h5", files.display()));
+    std::fs::remove_dir_all(&files).expect("removed");
+    let alone = folder.path().join("alone");
+    std::fs::create_dir(&alone).expect("a folder");
+    let own = alone_hdf5(&alone);
+    std::fs::remove_dir_all(&alone).expect("removed");
+    [seconds, own, plain(folder.path())]
+}
+
+/// Says how fast all sides were in their middle rounds.
+fn told(name: &str, rounds: &[[f64; 3]]) {
+    let speed = |side: usize| GIGABYTES / middle(rounds.iter().map(|seconds| seconds[side]).collect());
+    let (streamed, alone, plain) = (speed(0), speed(1), speed(2));
+    let case = |than: &str| format!("{name}, 8 ranks into 4, of {than}");
+    report(&case("one process alone"), (streamed, alone), "GB/s", (streamed >= 0.7 * alone, "ratio >= 0.7"));
+    let case = case("plain writes by one process");
+    println!("{case:<34}{streamed:>9.1}{plain:>9.1} GB/s  {:>7.2}", streamed / plain);
+    rows::keep(&[
+        ("case", rows::Figure::Text(&case)),
+        ("ours", rows::Figure::Number(streamed)),
+        ("other", rows::Figure::Number(plain)),
+        ("unit", rows::Figure::Text("GB/s")),
+        ("ratio", rows::Figure::Number(streamed / plain)),
+    ]);
 }
 
 fn folder() -> tempfile::TempDir {
@@ -124,6 +153,17 @@ fn alone_zarr(place: &Path, metadata: &str) -> f64 {
         }
     }
     array.store_metadata().expect("stored");
+    begun.elapsed().as_secs_f64()
+}
+
+/// The same bytes as files without a format, one a step, by `write(2)` alone.
+fn plain(folder: &Path) -> f64 {
+    let elements: Vec<f64> = (0..ROWS * COLUMNS).map(|place| (place as f64).sin()).collect();
+    let begun = Instant::now();
+    for step in 0..STEPS {
+        let mut file = File::create(folder.join(format!("plain_{step}"))).expect("a file");
+        file.write_all(bytemuck::cast_slice(&elements)).expect("written");
+    }
     begun.elapsed().as_secs_f64()
 }
 

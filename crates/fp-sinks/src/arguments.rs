@@ -12,11 +12,13 @@ use crate::target::Target;
 /// What `--help` says at the end.
 const AFTER: &str = "\
   flexpath tee sim --to zarr:run.zarr --ranks 4                         one store; every step is one more along `step`
+  flexpath tee sim --to zarr:s3://runs/run.zarr                         the same in a bucket; the AWS_* variables say whose
   flexpath tee sim --to hdf5:run_%06T.h5                                one file a step, of that name when it is whole
   flexpath tee sim --to zarr:plot.zarr --variables rho,vx --cast f32 --every 10
   flexpath tee sim --to hdf5:hot_%06T.h5 --when 'max(T) > 900'          those steps alone that are so
   flexpath tee sim --to parquet:hits_%T.parquet --variables hits        records and joined arrays as tables
   flexpath tee sim --to savime:db:65000 --cast f32                      arrays by step in an array database
+  flexpath tee sim --to savime:db:65000 --after 'aggregate(sim_rho, max, rho, m, step);'    and what that says, as JSON
   flexpath tee sim --to zarr:run.zarr --append                          goes on behind the last step of the store
 
 Exit status: 0 all went well, 1 something failed (the message says what), 2 wrong usage.
@@ -32,8 +34,8 @@ pub(crate) struct Arguments {
     pub(crate) rendezvous: Option<PathBuf>,
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,
-    /// What is written, and where: zarr:FOLDER, hdf5:FILE, vtkhdf:FILE, parquet:FILE or savime:HOST:PORT. In the name
-    /// of a FILE %T stands for the step's number, and %06T for six digits of it. In that of a Parquet file %V stands
+    /// What is written, and where: zarr:FOLDER, zarr:s3://BUCKET/PREFIX, hdf5:FILE, vtkhdf:FILE, parquet:FILE or
+    /// savime:HOST:PORT. In the name of a FILE %T stands for the step's number, and %06T for six digits of it. In that of a Parquet file %V stands
     /// for the first variable of a table, where steps have several tables
     #[arg(long, value_name = "KIND:PLACE")]
     pub(crate) to: Target,
@@ -43,8 +45,8 @@ pub(crate) struct Arguments {
     /// Real numbers of arrays are written as this type, be it less precise: f32 or f64
     #[arg(long, value_name = "TYPE", value_parser = real)]
     pub(crate) cast: Option<Dtype>,
-    /// How arrays of a Zarr store are compressed [default: none]. Parquet files are compressed as they are; other targets
-    /// have no compression
+    /// How arrays are compressed [default: none]: those of a Zarr store by zstd, and those of HDF5 files by gzip. Parquet
+    /// files are compressed as they are; other targets have no compression
     #[arg(long, value_name = "HOW", value_enum)]
     pub(crate) compress: Option<Compression>,
     /// Writes only steps whose number this divides
@@ -60,6 +62,16 @@ pub(crate) struct Arguments {
     /// Ends after that many steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: Option<u64>,
+    /// Asks a database of savime:HOST:PORT this, before anything else: for structure that comes before data. The answer is
+    /// printed as a line of JSON. May be said several times
+    #[arg(long, value_name = "QUERY", value_parser = query)]
+    pub(crate) before: Vec<String>,
+    /// Asks it this after each step, when that is whole there. %T stands for the step's number
+    #[arg(long, value_name = "QUERY", value_parser = query)]
+    pub(crate) after: Vec<String>,
+    /// A text of the stream that has queries, one a line: asked after the step that has it, and before those of --after
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) queries: Option<String>,
     /// Goes on behind the last step that the target has. Without it the target must not be there
     #[arg(long)]
     pub(crate) append: bool,
@@ -73,7 +85,8 @@ pub(crate) struct Arguments {
     /// number. With --append that counts only where the target has no step yet
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]
     pub(crate) start_at: StartAt,
-    /// How long to wait for the stream, and for each answer of a database
+    /// How long to wait for the stream, and for each answer of a database or of S3. (For an object that is sent to S3 it is
+    /// a second more for each MiB)
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,
     /// Who this is.
@@ -88,6 +101,8 @@ pub(crate) enum Compression {
     None,
     /// By Zstandard.
     Zstd,
+    /// By the filters shuffle and deflate of HDF5, which all of its readers have.
+    Gzip,
 }
 
 /// A type that real numbers can be written as.
@@ -96,6 +111,15 @@ fn real(text: &str) -> Result<Dtype, String> {
         Ok(dtype @ (Dtype::F32 | Dtype::F64)) => Ok(dtype),
         Ok(_) | Err(_) => Err("f32 or f64 is expected".to_owned()),
     }
+}
+
+/// A query, which ends as queries do.
+pub(crate) fn query(text: &str) -> Result<String, String> {
+    let text = text.trim().trim_end_matches(';').trim_end();
+    if text.is_empty() || text.contains('\0') {
+        return Err(format!("{text:?} is no query, such as 'scan(sim_rho);'"));
+    }
+    Ok(format!("{text};"))
 }
 
 /// A condition that needs nothing besides.
@@ -120,5 +144,11 @@ mod tests {
     fn numbers_are_cast_to_real_ones_alone() {
         assert_eq!(real("f32"), Ok(Dtype::F32));
         assert!(real("i32").is_err() && real("float").is_err());
+    }
+
+    #[test]
+    fn queries_end_as_queries_do() {
+        assert_eq!(query(" scan(a) ; ").as_deref(), Ok("scan(a);"));
+        assert!([" ", ";", "scan(\0)"].iter().all(|text| query(text).is_err()));
     }
 }

@@ -43,6 +43,8 @@ pub(crate) struct PartMemory {
     words: Vec<u64>,
     len_bytes: usize,
     records: Vec<u8>,
+    /// Whether the publisher has its elements where they cannot be seen from here.
+    pub(crate) is_elsewhere: bool,
 }
 
 impl PartMemory {

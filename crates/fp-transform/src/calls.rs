@@ -112,6 +112,15 @@ impl<T: Send + 'static> Calls<T> {
         Ok(number)
     }
 
+    /// Does `work` on this thread, at once: for what takes less than to wake another one, and cannot run on.
+    pub fn do_here(&mut self, work: impl FnOnce() -> T) -> usize {
+        let number = self.overruns.len();
+        let done = contained(work);
+        lock(&self.shared.phases).push(Phase::Done(done));
+        self.overruns.push(Arc::default());
+        number
+    }
+
     /// Waits for the next one that ends or has used up its time, until then at most.
     pub fn next(&mut self, until: Option<Instant>) -> Next<T> {
         let shared = Arc::clone(&self.shared);
@@ -186,9 +195,7 @@ impl<T> Shared<T> {
     /// Does the work on the pool's thread, or refuses it; says whether the thread is still one of the pool.
     fn perform(&self, number: usize, refused: Option<u32>) -> bool {
         let Some(work) = self.begin(number, refused) else { return true };
-        let done = catch_unwind(AssertUnwindSafe(work));
-        let done = done.map_err(|payload| PoolError::Panicked { message: panic_message(&*payload) });
-        self.finish(number, done)
+        self.finish(number, contained(work))
     }
 
     /// The work, if it is still to be done.
@@ -215,6 +222,12 @@ impl<T> Shared<T> {
     }
 }
 
+/// What work gives, or how it panicked.
+fn contained<T>(work: impl FnOnce() -> T) -> Result<T, PoolError> {
+    catch_unwind(AssertUnwindSafe(work))
+        .map_err(|payload| PoolError::Panicked { message: panic_message(&*payload) })
+}
+
 /// What a panic said, if it said it in words.
 fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -236,6 +249,22 @@ mod tests {
         let panicked = pool.run(PATIENCE, || -> u32 { panic!("no {}", "luck") });
         assert_eq!(panicked, Err(PoolError::Panicked { message: "no luck".into() }));
         assert_eq!(pool.run(PATIENCE, || 1), Ok(1));
+    }
+
+    #[test]
+    fn brief_work_is_done_here_and_panics_are_told() {
+        let mut calls = Calls::new(&CallPool::new(1, 8), (PATIENCE, PATIENCE));
+        let here = std::thread::current().id();
+        assert_eq!(calls.do_here(|| std::thread::current().id() == here), 0);
+        calls.start(&Arc::default(), move || std::thread::current().id() == here).expect("a thread");
+        assert_eq!(calls.do_here(|| panic!("no {}", "luck")), 2);
+        let mut ended = Vec::new();
+        while let Next::Ended { number, result } = calls.next(None) {
+            ended.push((number, result));
+        }
+        ended.sort_by_key(|(number, _)| *number);
+        let panicked = Err(PoolError::Panicked { message: "no luck".into() });
+        assert_eq!(ended, [(0, Ok(true)), (1, Ok(false)), (2, panicked)]);
     }
 
     #[test]

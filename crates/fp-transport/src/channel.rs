@@ -227,6 +227,13 @@ impl Channel {
         ended
     }
 
+    /// One call has sent as much as it may, and more waits. A socket that has room is writable; a queue pair says nothing.
+    pub(crate) fn leave_unsent(&mut self) {
+        if let Some(stream) = self.stream() {
+            stream.leave_unsent();
+        }
+    }
+
     /// Waits until there may be room to send; `false` when the deadline is over.
     pub(crate) fn await_room(&mut self, deadline: Instant) -> io::Result<bool> {
         match &mut self.carrier {

@@ -5,7 +5,7 @@
 //! place of `tcp=` where TLS is spoken, `verbs=<address:port>` where RDMA connections are taken.
 //! A contact never holds the token itself: contacts are printed, tokens must not be.
 
-use crate::identity::{HostId, ProcessId};
+use crate::identity::{HostId, ProcessId, own_pid};
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -98,6 +98,12 @@ impl Contact {
             needs_token: false,
             endpoints: vec![Endpoint::Tcp(address)],
         }
+    }
+
+    /// This process, which listens there.
+    pub fn of_this_process(needs_token: bool, endpoints: Vec<Endpoint>) -> Contact {
+        let (process, host, pid) = (ProcessId::own(), HostId::own(), own_pid());
+        Contact { process, host, pid, needs_token, endpoints }
     }
 
     /// The abstract unix name, if it has one.

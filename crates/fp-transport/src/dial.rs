@@ -1,6 +1,9 @@
 //! Dialling: one candidate after the other, each proved with real bytes, straight-line code with one deadline.
 
 mod attempt;
+mod dialling;
+
+pub use dialling::{DialStep, Dialling};
 
 use crate::contact::Contact;
 use crate::hello::{Purpose, Refusal, Token};
@@ -192,30 +195,71 @@ impl DialError {
 /// # Errors
 /// [`DialError`].
 pub fn dial(contact: &Contact, options: &DialOptions) -> Result<Link, DialError> {
-    let mut refused = not_allowed(&options.policy);
-    let contact = Box::new(contact.clone());
-    for kind in options.policy.allow.iter().copied() {
-        match attempt(&contact, options, kind) {
-            Ok(mut link) => {
-                link.handshaken.negotiated.refused = refused;
-                return Ok(link);
-            }
-            Err(Failure::Candidate(reason)) => {
-                let forbidden = options.policy.forbid_fallback && !reason.is_inapplicable();
-                refused.push((kind, reason));
-                if forbidden {
-                    return Err(DialError::FallbackForbidden { contact, refused });
+    Candidates::of(contact, options.clone()).dial()
+}
+
+/// The candidates of a dial that were not tried yet, and why the others did not become a link.
+#[derive(Debug)]
+pub struct Candidates {
+    contact: Box<Contact>,
+    options: DialOptions,
+    /// How many of the policy's were tried.
+    tried: usize,
+    refused: Vec<(TransportKind, Reason)>,
+}
+
+impl Candidates {
+    fn of(contact: &Contact, options: DialOptions) -> Self {
+        let refused = not_allowed(&options.policy);
+        Self { contact: Box::new(contact.clone()), options, tried: 0, refused }
+    }
+
+    fn next(&self) -> Option<TransportKind> {
+        self.options.policy.allow.get(self.tried).copied()
+    }
+
+    /// Goes on with these as [`dial`] does.
+    ///
+    /// # Errors
+    /// [`DialError`].
+    pub fn dial(mut self) -> Result<Link, DialError> {
+        while let Some(kind) = self.next() {
+            match attempt(&self.contact, &self.options, kind) {
+                Ok(mut link) => {
+                    link.handshaken.negotiated.refused = self.refused;
+                    return Ok(link);
                 }
-            }
-            Err(Failure::Final(refusal)) => {
-                return Err(DialError::Refused { contact, refusal, refused });
-            }
-            Err(Failure::Deadline(waiting_for)) => {
-                return Err(DialError::Deadline { contact, waiting_for, refused });
+                Err(failure) => self = self.without(kind, failure)?,
             }
         }
+        Err(self.exhausted())
     }
-    Err(DialError::NoTransport { contact, refused })
+
+    /// Those behind one that failed, unless there is no use in trying them.
+    fn without(mut self, kind: TransportKind, failure: Failure) -> Result<Self, DialError> {
+        let reason = match failure {
+            Failure::Candidate(reason) => reason,
+            Failure::Final(refusal) => {
+                return Err(DialError::Refused { contact: self.contact, refusal, refused: self.refused });
+            }
+            Failure::Deadline(waiting_for) => return Err(self.late(waiting_for)),
+        };
+        let forbidden = self.options.policy.forbid_fallback && !reason.is_inapplicable();
+        self.refused.push((kind, reason));
+        if forbidden {
+            return Err(DialError::FallbackForbidden { contact: self.contact, refused: self.refused });
+        }
+        self.tried += 1;
+        Ok(self)
+    }
+
+    fn late(self, waiting_for: &'static str) -> DialError {
+        DialError::Deadline { contact: self.contact, waiting_for, refused: self.refused }
+    }
+
+    fn exhausted(self) -> DialError {
+        DialError::NoTransport { contact: self.contact, refused: self.refused }
+    }
 }
 
 /// Transports better than those that the policy lists: that they were not even tried should be seen.

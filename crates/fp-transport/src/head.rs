@@ -36,16 +36,11 @@ impl Head {
         self
     }
 
-    /// Makes it so long, with zeros at its end.
-    pub(crate) fn resize(&mut self, len_bytes: usize) {
-        if len_bytes <= self.len {
-            self.truncate(len_bytes);
-            return;
-        }
+    /// Makes it so much longer. What is new is what was there before or zeros, and is to be written.
+    pub(crate) fn grow(&mut self, more_bytes: usize) {
+        let len_bytes = self.len + more_bytes;
         self.use_long(len_bytes);
-        let known = self.len;
         self.len = len_bytes;
-        self[known..].fill(0);
     }
 
     /// Has the bytes lie where so many have room.
@@ -179,8 +174,10 @@ mod tests {
                         model = vec![byte; len];
                     }
                     1 if len >= model.len() => {
-                        ours.resize(len);
-                        model.resize(len, 0);
+                        let known = model.len();
+                        ours.grow(len - known);
+                        ours[known..].fill(byte);
+                        model.resize(len, byte);
                     }
                     1 | 2 => {
                         ours.truncate(len);

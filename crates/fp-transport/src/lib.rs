@@ -9,7 +9,8 @@
 //!   a descriptor (`AsFd`). A task of an async runtime would cost a thread hop, which is the wake of an idle core (20
 //!   µs). Also, the thread that waits in a call must be able to wait on the link's own descriptor.
 //! * **Straight-line dialling.** `dial` blocks the thread that its caller chose, with one deadline. Accepting is driven
-//!   by events, because one bad peer must not hold up the others.
+//!   by events, because one bad peer must not hold up the others. `Dialling` never blocks: its caller hears the answer
+//!   among other descriptors. It is for candidates of this host that need a socket alone, and leaves others to `dial`.
 //! * **The link does not know what a payload is for.** Bulk and control use the same [`Link`] type over different
 //!   connections, so that bulk never delays a heartbeat.
 //! * **TLS** lies under the frames of tcp links, in `tls`, with its reasons there; a link without it pays a branch for
@@ -53,7 +54,7 @@ mod transport_policy;
 pub mod verbs;
 
 pub use contact::{Contact, ContactError, Endpoint};
-pub use dial::{DialError, DialOptions, dial};
+pub use dial::{Candidates, DialError, DialOptions, DialStep, Dialling, dial};
 pub use frame::{FrameLimits, InFrame, OutFrame};
 pub use head::Head;
 pub use hello::{Hello, Purpose, Refusal, Token, TokenError, TokenFileError, TokenHash, TransportRefusal};

@@ -22,6 +22,7 @@ pub use outbox::Flushed;
 
 use crate::channel::Channel;
 use crate::frame::{FrameLimits, InFrame, OutFrame};
+use crate::hello::PROOF_LEN;
 use crate::identity::PeerIdentity;
 use crate::memory::ProcessWatch;
 use crate::memory::ring::RingWatch;
@@ -47,6 +48,10 @@ pub struct Link {
     outbox: Outbox,
     inbox: Inbox,
     rings: Rings,
+    /// What is sent waits for a flush, to go together.
+    gathers: bool,
+    /// Whether the last call asked the socket, which tells of what it has left.
+    asked: bool,
     #[cfg(feature = "testing")]
     made_up_registrar: Option<MemoryRegistrar>,
 }
@@ -73,9 +78,29 @@ impl Link {
             outbox: Outbox::new(SEND_LIMIT_BYTES),
             inbox: Inbox::default(),
             rings: Rings::default(),
+            gathers: false,
+            asked: false,
             #[cfg(feature = "testing")]
             made_up_registrar: None,
         }
+    }
+
+    /// The last words of a handshake go first. Frames that are sent go behind them, all together at the first flush.
+    pub(crate) fn begin_with(&mut self, words: &[u8]) {
+        self.outbox.push_words(words);
+        self.gathers = true;
+    }
+
+    /// As [`Link::begin_with`], for who dialled: frames that come are heard after the listener has said that the proof is
+    /// right.
+    pub(crate) fn begin_with_proof(&mut self, proof: &[u8; PROOF_LEN]) {
+        self.begin_with(proof);
+        self.inbox.awaits_reply = true;
+    }
+
+    /// Writes as much as the socket takes now, unless what is sent is gathered.
+    fn flush_unless_gathering(&mut self) -> Result<(), LinkError> {
+        if self.gathers { Ok(()) } else { self.outbox.flush(&mut self.channel).map(|_| ()) }
     }
 
     /// The transport that was agreed.
@@ -138,12 +163,12 @@ impl Link {
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what the peer sent can still be received.
     pub fn send(&mut self, frame: OutFrame) -> Result<(), LinkError> {
         let fits = frame.body.is_empty() && frame.descriptors.is_empty();
-        if !self.rings.send(fits.then_some(&*frame.head), &mut self.outbox)? {
+        if !self.rings.send(fits.then_some(&*frame.head), &mut self.outbox, &mut self.channel)? {
             let passes_descriptors = self.transport().passes_descriptors();
             self.outbox.push(frame, passes_descriptors)?;
             self.offer_ring();
         }
-        self.flush().map(|_| ())
+        self.flush_unless_gathering()
     }
 
     /// As [`Link::send`], of a frame that is a head alone.
@@ -151,11 +176,11 @@ impl Link {
     /// # Errors
     /// As [`Link::send`].
     pub fn send_head(&mut self, head: &[u8]) -> Result<(), LinkError> {
-        if !self.rings.send(Some(head), &mut self.outbox)? {
+        if !self.rings.send(Some(head), &mut self.outbox, &mut self.channel)? {
             self.outbox.send_head(head, &mut self.channel)?;
             self.offer_ring();
         }
-        self.flush().map(|_| ())
+        self.flush_unless_gathering()
     }
 
     fn offer_ring(&mut self) {
@@ -168,6 +193,7 @@ impl Link {
     /// # Errors
     /// [`LinkError::Closed`], [`LinkError::Lost`]: nothing more can be sent; what waited is discarded.
     pub fn flush(&mut self) -> Result<Flushed, LinkError> {
+        self.gathers = false;
         self.outbox.flush(&mut self.channel)
     }
 
@@ -183,7 +209,7 @@ impl Link {
 
     /// Whether something waits to be written: wait for the descriptor to be writable, then flush.
     pub fn wants_write(&self) -> bool {
-        self.outbox.wants_write(&self.channel)
+        !self.gathers && self.outbox.wants_write(&self.channel)
     }
 
     /// Says that nothing more will be sent: the peer reads [`LinkError::Closed`] after what was written. Flush first;
@@ -218,6 +244,13 @@ impl Link {
     /// # Errors
     /// As [`Link::recv`].
     pub fn recv_here_into(&mut self, into: &mut InFrame) -> Result<bool, LinkError> {
+        // After the last of those that are here.
+        if self.inbox.is_idle() {
+            let empty = self.rings.are_empty_for_sure();
+            if self.inbox.ending(empty)? {
+                return Ok(false);
+            }
+        }
         loop {
             if self.inbox.body_remaining > 0 {
                 return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
@@ -248,6 +281,7 @@ impl Link {
             return Err(LinkError::BodyPending { remaining_bytes: self.inbox.body_remaining });
         }
         let mut reads = true;
+        self.asked = false;
         loop {
             if self.next_without_asking(into)? {
                 return Ok(true);
@@ -255,16 +289,22 @@ impl Link {
             // One read is enough: what is left makes the descriptor readable, and a peer that sends without end does
             // not keep the caller. But what was read ahead the kernel does not know of.
             if reads {
-                reads = self.read_once()? && self.channel.reads_ahead();
+                self.asked = !self.channel.reads_ahead();
+                reads = self.read_once()? && !self.asked;
             } else if self.rings.are_empty_for_sure()? {
                 return Ok(false);
             }
         }
     }
 
+    /// Whether the last [`Link::recv_into`] asked the socket. What that has left makes the descriptor readable again: it
+    /// suffices to take what is here ([`Link::recv_here_into`]), and to wait.
+    pub fn has_asked(&self) -> bool {
+        self.asked
+    }
+
     /// The next frame of those that are here already, in a ring or in the buffer.
     fn next_without_asking(&mut self, into: &mut InFrame) -> Result<bool, LinkError> {
-        let descriptors_pass = self.transport().passes_descriptors();
         loop {
             if self.inbox.ended {
                 return Err(LinkError::Closed);
@@ -273,9 +313,11 @@ impl Link {
             if self.inbox.ending(from_ring)? {
                 return Ok(true);
             }
-            if self.inbox.is_empty() {
+            let admitted = self.inbox.hear_reply();
+            if self.inbox.is_empty() || !self.inbox.ending(admitted)? {
                 return Ok(false);
             }
+            let descriptors_pass = self.transport().passes_descriptors();
             let parsed = self.inbox.parse(&self.limits, descriptors_pass);
             match self.inbox.ending(parsed)? {
                 Some(Parsed::Frame(frame)) => {

@@ -18,9 +18,10 @@ use crate::channel::Channel;
 use crate::contact::{Contact, Endpoint};
 use crate::credentials::{Credentials, peer_credentials};
 use crate::hello::{Hello, Refusal};
-use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid, random_u128};
+use crate::identity::{PeerIdentity, random_u128};
 use crate::link::Link;
 use crate::peer_proof::{Origin, PeerProof};
+use crate::probe::Probe;
 use crate::socket::{stream_socket, timespec};
 use crate::tls::TlsIdentity;
 use crate::verbs::{VerbsListener, VerbsTrouble};
@@ -29,7 +30,10 @@ use handshake::{Handshake, Progress};
 use rustix::event::epoll;
 use rustix::io::Errno;
 use rustix::net::sockopt::{set_socket_reuseaddr, set_tcp_nodelay};
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, accept_with, bind, getsockname, listen};
+use rustix::net::{
+    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, accept_with, acceptfrom_with, bind,
+    getsockname, listen,
+};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, timerfd_create, timerfd_settime,
 };
@@ -72,6 +76,8 @@ pub struct Accepted {
 pub struct Listener {
     epoll: OwnedFd,
     timer: OwnedFd,
+    /// When it is set to ring.
+    rings_at: Option<Instant>,
     unix: Option<OwnedFd>,
     tcp: Option<OwnedFd>,
     verbs: Option<VerbsListener>,
@@ -82,6 +88,8 @@ pub struct Listener {
     next_key: u64,
     ready: VecDeque<Accepted>,
     counts: Arc<ListenCounts>,
+    /// The probe of a handshake over shm that is over: to make one takes a while.
+    probe: Option<Probe>,
     /// Given up to take, and turn away, a connection when the process is out of descriptors.
     spare: Option<OwnedFd>,
 }
@@ -110,6 +118,7 @@ impl Listener {
             spare: timer.try_clone().ok(),
             epoll,
             timer,
+            rings_at: None,
             unix,
             tcp,
             verbs,
@@ -120,6 +129,7 @@ impl Listener {
             next_key: FIRST_HANDSHAKE_KEY,
             ready: VecDeque::new(),
             counts: Arc::default(),
+            probe: None,
         })
     }
 
@@ -177,7 +187,10 @@ impl Listener {
                 UNIX_KEY => self.take_connections(true, now),
                 TCP_KEY => self.take_connections(false, now),
                 VERBS_KEY => self.take_verbs(now),
-                TIMER_KEY => drop(rustix::io::read(&self.timer, &mut [0; 8])),
+                TIMER_KEY => {
+                    self.rings_at = None;
+                    let _ = rustix::io::read(&self.timer, &mut [0; 8]);
+                }
                 key => self.advance(key),
             }
         }
@@ -186,10 +199,14 @@ impl Listener {
     }
 
     fn take_connections(&mut self, unix: bool, now: Instant) {
-        for _ in 0..ACCEPTS {
+        for taken in 0..ACCEPTS {
+            // Who comes alone is rarely followed at once. If so, the socket tells.
+            if taken == 1 && self.handshakes.len() <= 1 {
+                return;
+            }
             let Some(listening) = (if unix { &self.unix } else { &self.tcp }) else { return };
-            match accept_with(listening, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-                Ok(socket) => self.begin(socket, unix, now),
+            match acceptfrom_with(listening, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok((socket, address)) => self.begin(socket, (unix, address), now),
                 Err(Errno::INTR | Errno::CONNABORTED) => {}
                 Err(Errno::MFILE | Errno::NFILE) => return self.turn_one_away(unix),
                 Err(_) => return,
@@ -220,8 +237,8 @@ impl Listener {
         }
     }
 
-    fn begin(&mut self, socket: OwnedFd, unix: bool, now: Instant) {
-        let Some(via) = via_of(&socket, unix) else { return };
+    fn begin(&mut self, socket: OwnedFd, (unix, address): (bool, Option<SocketAddrAny>), now: Instant) {
+        let Some(via) = via_of(&socket, unix, address) else { return };
         if !self.make_room(via.origin(), socket.as_raw_fd()) {
             self.counts.count_turned_away();
             return self.options.turn_away(&socket, Refusal::Busy);
@@ -271,12 +288,16 @@ impl Listener {
 
     fn advance(&mut self, key: u64) {
         let Some(handshake) = self.handshakes.get_mut(&key) else { return };
-        match handshake.advance(&self.options) {
+        match handshake.advance(&self.options, &mut self.probe) {
             Progress::Waiting => handshake.watch(&self.epoll, key),
             Progress::Over => drop(self.take_out(key)),
             Progress::Done => {
                 let done = self.take_out(key);
-                self.ready.extend(done.and_then(|handshake| handshake.into_accepted(&self.options)));
+                let done = done.and_then(|handshake| handshake.into_accepted(&self.options));
+                if let Some((accepted, probe)) = done {
+                    self.ready.push_back(accepted);
+                    self.probe = Some(probe).filter(Probe::is_shm).or(self.probe.take());
+                }
             }
         }
     }
@@ -297,13 +318,19 @@ impl Listener {
         }
     }
 
-    fn set_timer(&self, now: Instant) -> Result<(), ListenError> {
-        let nearest = self.handshakes.values().map(|handshake| handshake.deadline).min();
+    /// The timer may ring too early: that costs less than to set it for each newcomer, and when that has gone.
+    fn set_timer(&mut self, now: Instant) -> Result<(), ListenError> {
+        let Some(nearest) = self.handshakes.values().map(|handshake| handshake.deadline).min() else {
+            return Ok(());
+        };
+        if self.rings_at.is_some_and(|rings_at| rings_at <= nearest) {
+            return Ok(());
+        }
         // Zero would switch the timer off.
-        let left = |deadline: Instant| deadline.saturating_duration_since(now).max(Duration::from_nanos(1));
-        let it_value = timespec(nearest.map_or(Duration::ZERO, left));
-        let setting = Itimerspec { it_interval: timespec(Duration::ZERO), it_value };
+        let left = nearest.saturating_duration_since(now).max(Duration::from_nanos(1));
+        let setting = Itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(left) };
         timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &setting).map_err(ListenError::system)?;
+        self.rings_at = Some(nearest);
         Ok(())
     }
 }
@@ -339,23 +366,17 @@ fn contact_of(
     let unix = unix_name.map(Endpoint::Unix);
     let tcp = tcp.map(|bound| tcp_endpoint(options.advertised(bound)));
     let verbs = verbs.map(|bound| Endpoint::Verbs(options.advertised(bound)));
-    Contact {
-        process: ProcessId::own(),
-        host: HostId::own(),
-        pid: own_pid(),
-        needs_token: options.token.is_some(),
-        endpoints: [unix, tcp, verbs].into_iter().flatten().collect(),
-    }
+    let endpoints = [unix, tcp, verbs].into_iter().flatten().collect();
+    Contact::of_this_process(options.token.is_some(), endpoints)
 }
 
-fn via_of(socket: &OwnedFd, unix: bool) -> Option<Via> {
+fn via_of(socket: &OwnedFd, unix: bool, address: Option<SocketAddrAny>) -> Option<Via> {
     if unix {
         let Credentials { uid, pid } = peer_credentials(socket.as_fd()).ok()?;
         return Some(Via::Unix { uid, pid });
     }
     set_tcp_nodelay(socket, true).ok()?;
-    let address = SocketAddr::try_from(rustix::net::getpeername(socket).ok()??).ok()?;
-    Some(Via::Tcp { address })
+    Some(Via::Tcp { address: SocketAddr::try_from(address?).ok()? })
 }
 
 /// A random abstract name: nothing stays behind in the file system, and nobody can have taken it.

@@ -15,6 +15,7 @@ mod domain;
 mod error;
 #[cfg(test)]
 mod fake;
+mod filled_slot;
 mod gids;
 mod landing_memory;
 mod library;

@@ -50,6 +50,7 @@ mod index;
 mod instructions;
 mod layout;
 mod name;
+mod number_map;
 mod order;
 mod plan;
 pub mod record;
@@ -79,12 +80,13 @@ pub use id::{
 pub use instructions::Instructions;
 pub use layout::{Layout, LayoutError, MAX_BLOCKS};
 pub use name::{MAX_NAME_BYTES, NameError, validate_name};
+pub use number_map::NumberMap;
 pub use order::MemoryOrder;
 pub use plan::{
     Destination, GapPolicy, MAX_PIECES, Part, PartRuns, Piece, Plan, PlanError, SelectedPoint, plan,
 };
 pub use region::{Region, RegionError};
-pub use runs::{CopyError, DenseArray, Run, RunSeries, Runs, RunsError, Side, copy, copy_runs};
+pub use runs::{CopyError, DenseArray, Run, RunPattern, RunSeries, Runs, RunsError, Side, copy, copy_runs};
 pub use schema::{
     ArrayKind, MAX_ATTRIBUTE_VALUES, MAX_ATTRIBUTES, MAX_VARIABLES, RecordId, Schema, SchemaError,
     VariableDef, VariableOrigin,

@@ -72,6 +72,27 @@ impl Region {
         Self::new(*point, point.ones_like())
     }
 
+    /// The elements of an array that are at most `reach` away from the one at `point`, in each dimension. There are fewer at
+    /// the edges of the array. None if it has no element at `point`.
+    ///
+    /// ```
+    /// use fp_types::{Dims, Region, Shape};
+    ///
+    /// let shape = Shape::new([64, 64])?;
+    /// let near = Region::around(&Dims::from([12, 63]), 2, &shape);
+    /// assert_eq!(near, Some(Region::new([10, 61], [5, 3])?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn around(point: &Dims, reach: u64, shape: &Shape) -> Option<Self> {
+        let whole = Self::whole(shape);
+        whole.contains_point(point).then(|| {
+            let low = point.zip_with(point, |at, _| at.saturating_sub(reach));
+            let high = point
+                .zip_with(shape.dims(), |at, extent| at.saturating_add(reach).saturating_add(1).min(extent));
+            Self::between(low, high)
+        })
+    }
+
     /// From corners that are known to lie inside a valid region; `high` is clamped to `low`.
     pub(crate) fn between(low: Dims, high: Dims) -> Self {
         Self { start: low, count: high.zip_with(&low, u64::saturating_sub) }

@@ -45,27 +45,32 @@ impl<T> StepMap<T> {
     }
 
     /// How many steps there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Whether this step is there.
+    #[inline]
     pub fn contains_key(&self, step: &StepId) -> bool {
         self.find(*step).is_ok()
     }
 
     /// The value of a step.
+    #[inline]
     pub fn get(&self, step: &StepId) -> Option<&T> {
         let at = self.find(*step).ok()?;
         self.entries.get(at).map(|(_, value)| value)
     }
 
     /// The value of a step.
+    #[inline]
     pub fn get_mut(&mut self, step: &StepId) -> Option<&mut T> {
         let at = self.find(*step).ok()?;
         self.entries.get_mut(at).map(|(_, value)| value)
@@ -81,6 +86,7 @@ impl<T> StepMap<T> {
     }
 
     /// Puts a step where it belongs. That is the end, as a rule.
+    #[inline]
     fn put(&mut self, at: usize, step: StepId, value: T) {
         if at == self.entries.len() {
             self.entries.push_back((step, value));
@@ -90,6 +96,7 @@ impl<T> StepMap<T> {
     }
 
     /// Gives a step its value; the one that it had before.
+    #[inline]
     pub fn insert(&mut self, step: StepId, value: T) -> Option<T> {
         match self.find(step) {
             Ok(at) => Some(std::mem::replace(&mut self.entries[at].1, value)),
@@ -101,6 +108,7 @@ impl<T> StepMap<T> {
     }
 
     /// Takes a step out. That is the first, as a rule.
+    #[inline]
     pub fn remove(&mut self, step: &StepId) -> Option<T> {
         let at = self.find(*step).ok()?;
         let taken = if at == 0 { self.entries.pop_front() } else { self.entries.remove(at) };
@@ -108,6 +116,7 @@ impl<T> StepMap<T> {
     }
 
     /// The first step, with its value.
+    #[inline]
     pub fn first_mut(&mut self) -> Option<(&StepId, &mut T)> {
         self.entries.front_mut().map(|(step, value)| (&*step, value))
     }
@@ -149,26 +158,31 @@ pub struct StepSet(StepMap<()>);
 
 impl StepSet {
     /// How many steps there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether this step is there.
+    #[inline]
     pub fn contains(&self, step: &StepId) -> bool {
         self.0.contains_key(step)
     }
 
     /// Adds a step; whether it is new.
+    #[inline]
     pub fn insert(&mut self, step: StepId) -> bool {
         self.0.insert(step, ()).is_none()
     }
 
     /// Takes a step out; whether it was there.
+    #[inline]
     pub fn remove(&mut self, step: &StepId) -> bool {
         self.0.remove(step).is_some()
     }

@@ -45,12 +45,16 @@ fn check(feature: &Feature, filled: &Filled, field: &Field, threshold: &Threshol
     assert_eq!((&feature.first, &feature.wraps), (&filled.first, &filled.wraps));
     assert_eq!(feature.volume, filled.places.len() as u64);
     check_places(feature, filled, field);
-    let better = |one: f64, other: f64| if threshold.is_above() { one > other } else { one < other };
-    let mut best = 0;
-    for at in 1..filled.values.len() {
-        best = if better(filled.values[at], filled.values[best]) { at } else { best };
-    }
-    assert_eq!((feature.peak, &feature.peak_place), (filled.values[best], &filled.places[best].0));
+    let first = |is_beyond: fn(&f64, &f64) -> bool| {
+        let values = &filled.values;
+        (1..values.len()).fold(0, |best, at| if is_beyond(&values[at], &values[best]) { at } else { best })
+    };
+    let (least, greatest) = (first(f64::lt), first(f64::gt));
+    let at = |found: usize| (filled.values[found], &filled.places[found].0);
+    assert_eq!((feature.min, &feature.min_place), at(least));
+    assert_eq!((feature.max, &feature.max_place), at(greatest));
+    let best = if threshold.is_above() { greatest } else { least };
+    assert_eq!((feature.peak, &feature.peak_place), at(best));
     let average = mean(filled.values.iter().copied());
     assert!(is_near(feature.mean, average), "{feature:?} {filled:?}");
     // Numbers as far apart as 1e12 and 1 leave the plain way of it few decimals.
@@ -59,9 +63,10 @@ fn check(feature: &Feature, filled: &Filled, field: &Field, threshold: &Threshol
 }
 
 fn bits(feature: &Feature) -> Vec<u64> {
-    let numbers =
-        [&feature.centroid[..], &feature.covariance, &[feature.peak, feature.mean, feature.variance]];
-    let places = [&feature.first[..], &feature.low, &feature.high, &feature.peak_place, &[feature.volume]];
+    let numbers = [feature.min, feature.max, feature.peak, feature.mean, feature.variance];
+    let numbers = [&feature.centroid[..], &feature.covariance, &numbers];
+    let extrema = [&feature.min_place[..], &feature.max_place, &feature.peak_place].concat();
+    let places = [&feature.first[..], &feature.low, &feature.high, &extrema, &[feature.volume]];
     let bits = numbers.concat().into_iter().map(f64::to_bits);
     bits.chain(places.concat()).chain(feature.wraps.iter().map(|&wraps| u64::from(wraps))).collect()
 }

@@ -17,6 +17,7 @@ use fp_core::{
 use tempfile::TempDir;
 
 use crate::moving;
+use crate::oracle::Field;
 
 /// Far more than anything here needs on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -115,6 +116,45 @@ fn published(run: impl FnOnce(&AnalysisOptions) + Send) -> Vec<Content> {
             }
         }
     })
+}
+
+/// The columns of extrema in a step, beside those of a flood fill over the field.
+fn check_extrema(step: &StepReader, field: &Field) {
+    let (filled, _) = field.flood(&moving::threshold());
+    for (name, is_beyond) in [("min", f64::lt as fn(&f64, &f64) -> bool), ("max", f64::gt), ("peak", f64::gt)]
+    {
+        let numbers = step.get::<f64>(name, "[...]").expect("numbers");
+        let places = step.get::<u64>(&format!("{name}.place"), "[...]").expect("places");
+        assert_eq!((numbers.len(), places.len()), (filled.len(), 3 * filled.len()), "{name}");
+        for ((number, place), of) in numbers.iter().zip(places.chunks(3)).zip(&filled) {
+            let better =
+                |best: usize, at: usize| if is_beyond(&of.values[at], &of.values[best]) { at } else { best };
+            let best = (1..of.values.len()).fold(0, better);
+            assert_eq!((*number, place), (of.values[best], &of.places[best].0[..]), "{name}");
+        }
+    }
+}
+
+#[test]
+fn both_extremes_are_published_with_their_places() {
+    let place = Place::new();
+    let options = place.options(1);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut publisher = place.publisher(0);
+            publish(&mut publisher, 0..6);
+            publisher.close().expect("it closes");
+        });
+        scope.spawn(|| analyse_in_threads(&options, 2, &mut |_| true).expect("it ends well"));
+        let mut subscriber = place.subscribe("features", None);
+        for number in 0..6 {
+            let NextStep::Step(step) = subscriber.next_step(PATIENCE).expect("a step") else {
+                panic!("no step")
+            };
+            assert_eq!(step.step().0, number);
+            check_extrema(&step, &moving::field(number));
+        }
+    });
 }
 
 #[test]

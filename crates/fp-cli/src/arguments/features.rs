@@ -38,7 +38,7 @@ pub(crate) struct FeaturesOptions {
     /// The dimensions in which the last element is a neighbour of the first: names, or numbers from 0 on
     #[arg(long, value_name = "DIMENSIONS", value_delimiter = ',', value_parser = dimension)]
     pub(crate) periodic: Vec<PeriodicDim>,
-    /// Two columns that are correlated: volume, growth, age, peak, mean or variance
+    /// Two columns that are correlated: volume, growth, age, min, max, peak, mean or variance
     #[arg(long, value_name = "COLUMN,COLUMN", default_value = "volume,peak", value_parser = columns)]
     pub(crate) correlate: (Column, Column),
     /// How many ranks share the array: threads of this process, unless --rank is said

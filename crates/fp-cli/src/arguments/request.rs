@@ -12,25 +12,29 @@ use crate::credentials::CredentialOptions;
 /// Options of `request`.
 #[derive(Debug, Args)]
 #[command(after_help = "\
+  flexpath request heat
   flexpath request heat conductivity=2
   flexpath request heat title='a warm day' --timeout 60
   flexpath request heat checkpoint
   flexpath request heat pause=30 --now
   flexpath request heat resume
 
-A value is true, false, a whole number, a number, or else a text; in double quotes it is a text in any case. What takes no
+Without a parameter, those that there are are listed: name, values, and what each is. A value is true, false, a whole number, a number, or else a text; in double quotes it is a text in any case. What takes no
 value is named alone. All ranks of the simulation see it at the same step, and the command ends when all have left that one.
 `pause` stops all ranks before the same step, for so many seconds or until `resume`, if the simulation allows it; the command
 ends when they stand. Exit status 1: it was refused, declined, or not answered in time.")]
 pub(crate) struct RequestOptions {
     /// The stream's name, as `flexpath ls` shows it
     pub(crate) stream: String,
-    /// What is asked for: one parameter after another
-    #[arg(required = true, value_name = "PARAMETER[=VALUE]")]
+    /// What is asked for: one parameter after another. Without any, the parameters that there are are listed
+    #[arg(value_name = "PARAMETER[=VALUE]")]
     pub(crate) assignments: Vec<Assignment>,
     /// Have the ranks wait for one another, so that they see it at the next step that none has begun
-    #[arg(long)]
+    #[arg(long, requires = "assignments")]
     pub(crate) now: bool,
+    /// List the parameters as JSON
+    #[arg(long, conflicts_with = "assignments")]
+    pub(crate) json: bool,
     /// How long to wait for the stream, and for each answer
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub(crate) timeout: Duration,

@@ -44,6 +44,10 @@ pub(crate) struct StageOptions {
     /// when the publisher is gone
     #[arg(long, value_name = "N|BYTES|all", default_value = "0", value_parser = reserve)]
     pub(crate) reserve: Reserve,
+    /// Takes only the variables that subscribers of the staged stream ask for, and all while there is none. Who comes
+    /// later with another one gets a few steps without it first: a condition does not fire on them, whatever happens
+    #[arg(long)]
+    pub(crate) narrow: bool,
     /// Publishes the first step of a stream when it has so many subscribers, each time that it opens. Until then steps
     /// are on --disk, or with --per-host at the publisher
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -108,6 +112,11 @@ impl StageOptions {
         }
         if self.subscribers > 0 && self.disk.is_none() && self.per_host.per_host.is_none() {
             let why = "--subscribers needs --disk, where steps wait, or --per-host";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        if self.narrow && (self.durable || self.reserve.keeps_any() || self.per_host.per_host.is_some()) {
+            let why =
+                "--narrow goes with none of --reserve, --durable and --per-host, which take all variables";
             return Err(Failure::Usage(why.to_owned()));
         }
         if self.staged_name(&self.pattern) == self.pattern {

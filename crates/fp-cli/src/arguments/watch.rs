@@ -64,6 +64,9 @@ pub(crate) struct WatchOptions {
     /// Takes every such step: the publisher waits for this command where it must. Otherwise old ones are dropped
     #[arg(long)]
     pub(crate) every_step: bool,
+    /// How long a publisher that is lost is awaited. What the condition remembers ends with it
+    #[arg(long = "await", value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub(crate) awaits: Duration,
     /// Where it starts: with the `next` step, or at the `oldest-reserved`. A publisher may keep the last hits of a condition
     /// for who comes late
     #[arg(long, value_name = "WHERE", default_value = "next", value_parser = start_at)]

@@ -8,6 +8,6 @@ mod note;
 mod packed;
 mod wanted;
 
-pub(crate) use note::{Mark, Note, VERSION, VERSION_PLAIN};
+pub(crate) use note::{Mark, Note, VERSION, VERSION_PLAIN, VERSION_SELECTED};
 pub(crate) use packed::{PackedError, pack, unpack};
 pub(crate) use wanted::Wanted;

@@ -8,9 +8,12 @@ use fp_core::{Epoch, StepId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The newest version of what they say to each other. A gate knows all before it as well.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
-/// The one that all gates know: blocks cross as they are.
+/// The one in which no gate is told that a run begins anew.
+pub(crate) const VERSION_SELECTED: u32 = 2;
+
+/// The one that all gates know: blocks cross as they are, and all variables.
 pub(crate) const VERSION_PLAIN: u32 = 1;
 
 /// A step, among all openings of its stream.
@@ -41,8 +44,20 @@ pub(crate) enum Note {
     Refused { why: String, again: bool },
     /// `forward`, before the first step of a connection: blocks are compressed. Of version 2.
     Compressed,
-    /// `forward`, before the steps of an opening: the number of its next step, and how many ranks its publisher has.
-    Opening { next: Mark, ranks: u32 },
+    /// `forward`, before the steps of an opening: the number of its next step, and how many ranks its publisher has. In
+    /// version 3 also that it is of another run than any that a gate had steps of. Of that none comes before the answer.
+    Opening {
+        next: Mark,
+        ranks: u32,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        begins_anew: bool,
+    },
+    /// `gate`: nobody there has to do with the run before any more. From now on the run that begins anew is the one that
+    /// goes on. Of version 3.
+    Opened {
+        #[serde(serialize_with = "put_epoch", deserialize_with = "epoch")]
+        epoch: Epoch,
+    },
     /// `gate`: all subscribers have taken it, and it is in no reserve, or no step has come for a while.
     Taken(Mark),
     /// `gate`: from now on these variables are to cross. Of version 2.
@@ -111,7 +126,18 @@ mod tests {
                 Note::Refused { why: "no".to_owned(), again: true },
                 r#"{"refused":{"why":"no","again":true}}"#.to_owned(),
             ),
-            (Note::Opening { next: mark, ranks: 3 }, format!(r#"{{"opening":{{"next":{told},"ranks":3}}}}"#)),
+            (
+                Note::Opening { next: mark, ranks: 3, begins_anew: false },
+                format!(r#"{{"opening":{{"next":{told},"ranks":3}}}}"#),
+            ),
+            (
+                Note::Opening { next: mark, ranks: 3, begins_anew: true },
+                format!(r#"{{"opening":{{"next":{told},"ranks":3,"begins_anew":true}}}}"#),
+            ),
+            (
+                Note::Opened { epoch: mark.epoch },
+                r#"{"opened":{"epoch":"000000000000000000000000000000ab"}}"#.to_owned(),
+            ),
             (Note::Taken(mark), format!(r#"{{"taken":{told}}}"#)),
             (Note::Subscribers(4), r#"{"subscribers":4}"#.to_owned()),
             (Note::Ended, r#""ended""#.to_owned()),

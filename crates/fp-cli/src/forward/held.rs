@@ -2,18 +2,42 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use fp_core::{Epoch, StartAt, StepId, StepReader};
+use fp_core::{Epoch, StepId, StepReader};
 
 use crate::crossing::{Mark, Wanted};
+
+/// Which attachment to the publisher a step is of: how often this was subscribed, and attached then.
+pub(super) type Attachment = (u32, u32);
+
+/// How many times the window is held at most: those of publishers that were lost are kept by no window any more.
+const LIMIT_WINDOWS: usize = 4;
+
+/// Whether numbers go on from what came before, here or by another forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    /// They do.
+    Same,
+    /// They do not: it is another run.
+    Another,
+    /// Nobody is known who had anything of it, or of one before.
+    Unknown,
+}
 
 /// A step that is held.
 struct Step<T> {
     mark: Mark,
+    /// As which the gate has it, if it was sent: maybe as one of an opening before.
+    known: Mark,
     step: Arc<T>,
+    of: Attachment,
+    /// Which of the counts of numbers it is of.
+    line: u32,
     /// Whether it was sent over the connection that there is, or one before that the gate had it from.
     is_sent: bool,
+    /// It could not be read, and is awaited until then.
+    lost: Option<Instant>,
 }
 
 /// What is known of the other end.
@@ -41,6 +65,19 @@ struct State<T> {
     inherited: Vec<Mark>,
     /// The last step that the gate had as it was connected.
     has: Option<Mark>,
+    /// The number of the last step that came or was there before, while numbers go on.
+    last: Option<Mark>,
+    /// What came last: of which attachment, and which number.
+    latest: (Attachment, StepId),
+    /// How often numbers have begun anew.
+    line: u32,
+    /// The last of these counts that somebody at a gate may have had steps of; and that of which a gate was told over this
+    /// connection that it begins anew, with its opening.
+    opened: u32,
+    opening: Option<(Epoch, u32)>,
+    /// Whether nothing comes again any more.
+    is_final: bool,
+    given_up: u64,
     subscribers: u32,
     /// Which variables they want.
     wanted: Wanted,
@@ -55,6 +92,13 @@ impl<T> Default for Held<T> {
             steps: VecDeque::new(),
             inherited: Vec::new(),
             has: None,
+            last: None,
+            latest: ((0, 0), StepId(0)),
+            line: 0,
+            opened: 0,
+            opening: None,
+            is_final: false,
+            given_up: 0,
             subscribers: 0,
             wanted: Wanted::default(),
             other: Other::Cut(String::new()),
@@ -65,40 +109,93 @@ impl<T> Default for Held<T> {
     }
 }
 
+impl<T> State<T> {
+    fn begin(&mut self, of: Attachment, run: Run) {
+        if self.latest.0 == of {
+            return;
+        }
+        self.latest = (of, StepId(0));
+        // Behind a run of which nobody had a step another one is the first one still.
+        if run != Run::Same {
+            (self.line, self.last) = (self.line + u32::from(self.last.is_some()), None);
+        }
+        if run == Run::Unknown {
+            self.opened = self.line;
+        }
+    }
+
+    /// Of what was not told, nothing follows.
+    fn note_opened(&mut self, epoch: Epoch) {
+        let of = self.opening.filter(|(opening, _)| *opening == epoch);
+        self.opened = of.map_or(self.opened, |(_, line)| self.opened.max(line));
+    }
+}
+
 impl<T> Held<T> {
     fn state(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more. What a forward before this one has sent is held as well, and not sent again; what was taken of it is
-    /// let go of at once.
-    pub(super) fn push(&self, mark: Mark, step: T) {
-        let mut state = self.state();
-        let before = state.inherited.len();
-        state.inherited.retain(|inherited| *inherited != mark);
-        let is_sent = state.inherited.len() < before;
-        let is_there = state.has.is_some_and(|has| has.epoch == mark.epoch && mark.step <= has.step);
-        if is_sent || !is_there {
-            state.steps.push_back(Step { mark, step: Arc::new(step), is_sent });
-        }
+    /// Steps of that attachment come now.
+    pub(super) fn begin(&self, of: Attachment, run: Run) {
+        self.state().begin(of, run);
     }
 
-    /// The step before the first of that epoch that a forward which begins now should hold, if the gate has any of it.
-    pub(super) fn behind(&self, epoch: Epoch) -> Option<StartAt> {
+    /// One more, of that attachment. What a forward before this one has sent is held as well, and not sent again. What
+    /// comes again takes the place of what was held of it.
+    pub(super) fn push(&self, mark: Mark, step: T, (of, run): (Attachment, Run)) {
+        let (step, mut state) = (Arc::new(step), self.state());
+        state.begin(of, run);
+        state.latest.1 = mark.step;
+        let (line, goes_on) = (state.line, run == Run::Same);
+        let is_its = |held: &&mut Step<T>| held.line == line && held.mark.step == mark.step;
+        if let Some(held) = state.steps.iter_mut().find(is_its) {
+            let known = if held.is_sent { held.known } else { mark };
+            *held = Step { mark, known, step, of, line, lost: None, ..*held };
+            return;
+        }
+        // The gate may have two of that number, of two openings: the very one comes first.
+        let find = |is_it: &dyn Fn(&Mark) -> bool| state.inherited.iter().position(is_it);
+        let is_alike = |inherited: &Mark| goes_on && inherited.step == mark.step;
+        let at = find(&|inherited| *inherited == mark).or_else(|| find(&is_alike));
+        let inherited = at.map(|at| state.inherited.remove(at));
+        let is_there = state.last.is_some_and(|last| mark.step <= last.step);
+        if inherited.is_some() || !is_there {
+            let (known, is_sent) = (inherited.unwrap_or(mark), inherited.is_some());
+            state.steps.push_back(Step { mark, known, step, of, line, is_sent, lost: None });
+        }
+        state.last = state.last.filter(|_| is_there).or(Some(mark));
+    }
+
+    /// The opening that the gate has steps of, if any, and the first number that a forward which begins now should hold.
+    pub(super) fn behind(&self) -> Option<(Epoch, StepId)> {
         let state = self.state();
-        let has = state.has.filter(|has| has.epoch == epoch)?;
-        let of_epoch = state.inherited.iter().filter(|mark| mark.epoch == epoch);
-        Some(match of_epoch.map(|mark| mark.step).min() {
-            // None is taken twice: those that were taken since are let go of.
-            Some(StepId(0)) => StartAt::OldestReserved,
-            Some(first) => StartAt::After(StepId(first.0 - 1)),
-            None => StartAt::After(has.step),
-        })
+        let has = state.has?;
+        let next = StepId(has.step.0.saturating_add(1));
+        // None is taken twice: those that were taken since are let go of.
+        let rising = state.inherited.iter().rev().map(|mark| mark.step);
+        let first = rising.fold((next, true), |(first, goes_on), step| {
+            let goes_on = goes_on && step < first;
+            (if goes_on { step } else { first }, goes_on)
+        });
+        Some((has.epoch, first.0))
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.state().steps.len()
+    }
+
+    /// How many the publisher keeps for this: not those that it is lost with, which come again.
+    pub(super) fn kept(&self) -> usize {
+        let state = self.state();
+        let is_kept = |held: &&Step<T>| held.of == state.latest.0 && held.lost.is_none();
+        state.steps.iter().filter(is_kept).count()
+    }
+
+    /// Whether no more are to be held: as many are kept for this as may be, or those of publishers before are too many.
+    pub(super) fn is_full(&self, window: usize) -> bool {
+        self.kept() >= window || self.count() >= window.saturating_mul(LIMIT_WINDOWS)
     }
 
     /// The gate is told over this connection that no step comes any more; false if it was told before.
@@ -130,22 +227,98 @@ impl<T> Held<T> {
         state.subscribers.max(u32::from(!state.steps.is_empty()))
     }
 
-    /// Which is to be sent next.
-    pub(super) fn unsent(&self) -> Option<Mark> {
-        self.state().steps.iter().find(|held| !held.is_sent).map(|held| held.mark)
+    /// Whether any is to be sent.
+    pub(super) fn has_unsent(&self) -> bool {
+        self.state().steps.iter().any(|held| !held.is_sent)
     }
 
-    /// The oldest that was not sent. It counts as sent from now on: the answer may come before all of it has gone.
+    /// Which is to be sent next, if any, or comes then; and whether a run begins anew with it.
+    pub(super) fn next_or(&self, coming: Mark) -> (Mark, bool) {
+        let state = self.state();
+        let unsent = state.steps.iter().find(|held| !held.is_sent);
+        let (mark, line) = unsent.map_or((coming, state.line), |held| (held.mark, held.line));
+        (mark, line > state.opened)
+    }
+
+    /// The gate is told that a run begins anew with that opening, and answers; or does not know that word, and so gets its
+    /// steps.
+    pub(super) fn open(&self, epoch: Epoch, is_answered: bool) {
+        let mut state = self.state();
+        let unsent = state.steps.iter().find(|held| !held.is_sent);
+        let line = unsent.map_or(state.line, |held| held.line);
+        state.opening = Some((epoch, line));
+        if !is_answered {
+            state.note_opened(epoch);
+        }
+    }
+
+    /// Nobody at the gate has to do with the run before any more.
+    pub(super) fn note_opened(&self, epoch: Epoch) {
+        self.state().note_opened(epoch);
+        self.changed.notify_all();
+    }
+
+    /// The oldest that was not sent, unless it is to come again, or the gate has still to do with the run before. It counts
+    /// as sent from now on: the answer may come before all of it has gone.
     pub(super) fn next_to_send(&self) -> Option<(Mark, Arc<T>)> {
         let mut state = self.state();
-        let next = state.steps.iter_mut().find(|held| !held.is_sent)?;
-        next.is_sent = true;
-        Some((next.mark, next.step.clone()))
+        loop {
+            let at = state.steps.iter().position(|held| !held.is_sent)?;
+            let (latest, line, is_final) = (state.latest, state.line, state.is_final);
+            let is_opened = state.steps[at].line <= state.opened;
+            let next = &mut state.steps[at];
+            let is_before = next.of < latest.0;
+            // Steps come again in the order of their numbers.
+            let is_late = next.lost.is_some_and(|until| Instant::now() >= until);
+            let is_past = next.line != line || (is_before && latest.1 > next.mark.step);
+            let comes_again = !is_final && !is_past && !is_late;
+            match (comes_again, next.lost.is_some()) {
+                (true, is_lost) if is_lost || is_before => return None,
+                (false, true) => {
+                    state.steps.remove(at);
+                    state.given_up += 1;
+                }
+                _ if !is_opened => return None,
+                _ => {
+                    (next.is_sent, next.known) = (true, next.mark);
+                    return Some((next.mark, next.step.clone()));
+                }
+            }
+        }
     }
 
-    /// It cannot be read any more: nobody gets it.
+    /// It cannot be read, as its publisher is lost: if it does not come again until then, nobody gets it.
+    pub(super) fn lose(&self, mark: Mark, until: Instant) {
+        let mut state = self.state();
+        let found = state.steps.iter_mut().find(|held| held.mark == mark);
+        found.into_iter().for_each(|held| (held.is_sent, held.lost) = (false, Some(until)));
+    }
+
+    /// None can be read any more, as the subscription is another one: what does not come again until then nobody gets.
+    /// Which is the oldest that was not sent.
+    pub(super) fn lose_all(&self, until: Instant) -> Option<StepId> {
+        let mut state = self.state();
+        let line = state.line;
+        state.steps.iter_mut().for_each(|held| _ = held.lost.get_or_insert(until));
+        let unsent = state.steps.iter().filter(|held| !held.is_sent && held.line == line);
+        unsent.map(|held| held.mark.step).min()
+    }
+
+    /// It cannot be read: nobody gets it.
     pub(super) fn give_up(&self, mark: Mark) {
-        self.state().steps.retain(|held| held.mark != mark);
+        let mut state = self.state();
+        state.steps.retain(|held| held.mark != mark);
+        state.given_up += 1;
+    }
+
+    /// Nothing comes again until a stream is brought anew.
+    pub(super) fn note_final(&self, is_final: bool) {
+        self.state().is_final = is_final;
+    }
+
+    /// How many nobody gets.
+    pub(super) fn given_up_steps(&self) -> u64 {
+        self.state().given_up
     }
 
     /// There is a connection, and the gate has all up to that step, but that these are not taken yet.
@@ -154,8 +327,8 @@ impl<T> Held<T> {
         // What the gate has is behind what was held before it in any case.
         let known = has.and_then(|has| {
             let is_up_to = |held: &Step<T>| {
-                let is_before = held.mark.epoch == has.epoch && held.mark.step <= has.step;
-                is_before || pending.contains(&held.mark)
+                let is_before = held.known.epoch == has.epoch && held.known.step <= has.step;
+                is_before || pending.contains(&held.known)
             };
             state.steps.iter().rposition(is_up_to).map(|last| last + 1)
         });
@@ -165,12 +338,16 @@ impl<T> Held<T> {
         state.steps.retain_mut(|held| {
             held.is_sent = at < known;
             at += 1;
-            !held.is_sent || pending.contains(&held.mark)
+            !held.is_sent || pending.contains(&held.known)
         });
         state.taken += (before - state.steps.len()) as u64;
-        let is_held = |mark: &Mark| state.steps.iter().any(|held| held.mark == *mark);
+        let is_held = |mark: &Mark| state.steps.iter().any(|held| held.is_sent && held.known == *mark);
         state.inherited = pending.iter().copied().filter(|mark| !is_held(mark)).collect();
         (state.other, state.has, state.awaits_end) = (Other::There, has, false);
+        state.opening = None;
+        // An attachment counts on from where it began.
+        let has_begun = state.latest.0 != Attachment::default();
+        state.last = state.last.or(has.filter(|_| !has_begun));
         self.changed.notify_all();
     }
 
@@ -178,10 +355,10 @@ impl<T> Held<T> {
     pub(super) fn taken(&self, mark: Mark) -> bool {
         let mut state = self.state();
         if let Some(at) = state.inherited.iter().position(|inherited| *inherited == mark) {
-            state.inherited.swap_remove(at);
+            state.inherited.remove(at);
             return true;
         }
-        let found = state.steps.iter().position(|held| held.mark == mark && held.is_sent);
+        let found = state.steps.iter().position(|held| held.known == mark && held.is_sent);
         let removed = found.and_then(|at| state.steps.remove(at));
         state.taken += u64::from(removed.is_some());
         drop(state);
@@ -223,117 +400,4 @@ impl<T> Held<T> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn mark(epoch: u128, step: u64) -> Mark {
-        Mark { epoch: Epoch(epoch), step: StepId(step) }
-    }
-
-    fn held(marks: &[Mark]) -> Held<()> {
-        let held = Held::default();
-        marks.iter().for_each(|mark| held.push(*mark, ()));
-        held
-    }
-
-    fn to_send(held: &Held<()>) -> Vec<Mark> {
-        std::iter::from_fn(|| held.next_to_send().map(|(mark, _)| mark)).collect()
-    }
-
-    #[test]
-    fn each_is_sent_once_over_a_connection() {
-        let held = held(&[mark(1, 0), mark(1, 1)]);
-        held.connected(None, &[]);
-        assert_eq!(to_send(&held), [mark(1, 0), mark(1, 1)]);
-        assert_eq!(to_send(&held), []);
-        held.connected(None, &[]);
-        assert_eq!(to_send(&held), [mark(1, 0), mark(1, 1)], "another gate has nothing of it");
-    }
-
-    #[test]
-    fn what_the_gate_has_is_not_sent_again_and_released_once_it_is_taken() {
-        let held = held(&[mark(1, 7), mark(2, 0), mark(2, 1), mark(2, 2)]);
-        to_send(&held);
-        // The word that 7 and 0 were taken was lost with the connection.
-        held.connected(Some(mark(2, 1)), &[mark(2, 1)]);
-        assert_eq!((held.count(), held.taken_steps()), (2, 2));
-        assert_eq!(to_send(&held), [mark(2, 2)]);
-        assert!(held.taken(mark(2, 1)) && held.taken(mark(2, 2)));
-        assert_eq!((held.count(), held.taken_steps()), (0, 4));
-    }
-
-    #[test]
-    fn what_is_pending_of_an_earlier_opening_is_not_sent_again() {
-        let held = held(&[mark(1, 7), mark(2, 8)]);
-        to_send(&held);
-        assert!(held.taken(mark(2, 8)));
-        held.connected(Some(mark(2, 8)), &[mark(1, 7)]);
-        assert_eq!((held.count(), to_send(&held)), (1, Vec::new()));
-    }
-
-    #[test]
-    fn a_forward_that_begins_holds_what_the_gate_would_lose() {
-        let held = held(&[]);
-        held.connected(Some(mark(1, 9)), &[mark(1, 6), mark(1, 8)]);
-        assert_eq!(held.behind(Epoch(1)), Some(StartAt::After(StepId(5))));
-        assert_eq!(held.behind(Epoch(2)), None);
-        (6..=10).for_each(|step| held.push(mark(1, step), ()));
-        assert_eq!((held.count(), to_send(&held)), (3, vec![mark(1, 10)]));
-        // The gate was killed: the next one has nothing.
-        held.connected(None, &[]);
-        assert_eq!(to_send(&held), [mark(1, 6), mark(1, 8), mark(1, 10)]);
-        let all_taken = self::held(&[]);
-        all_taken.connected(Some(mark(1, 9)), &[]);
-        assert_eq!(all_taken.behind(Epoch(1)), Some(StartAt::After(StepId(9))));
-    }
-
-    #[test]
-    fn a_gate_that_has_an_earlier_opening_gets_all() {
-        let held = held(&[mark(2, 0), mark(2, 1)]);
-        held.connected(Some(mark(1, 40)), &[]);
-        assert_eq!(to_send(&held), [mark(2, 0), mark(2, 1)]);
-    }
-
-    #[test]
-    fn what_was_never_sent_cannot_be_taken() {
-        let held = held(&[mark(1, 0)]);
-        held.connected(None, &[]);
-        assert!(!held.taken(mark(1, 0)) && !held.taken(mark(1, 5)));
-        assert_eq!(held.count(), 1);
-        to_send(&held);
-        assert!(held.taken(mark(1, 0)) && !held.taken(mark(1, 0)));
-    }
-
-    #[test]
-    fn what_a_forward_before_sent_is_awaited_and_no_lie() {
-        let held = held(&[]);
-        held.connected(Some(mark(1, 6)), &[mark(1, 5), mark(1, 6)]);
-        assert!(held.taken(mark(1, 6)) && held.taken(mark(1, 5)) && !held.taken(mark(1, 5)));
-        assert_eq!((held.count(), held.taken_steps()), (0, 0));
-    }
-
-    #[test]
-    fn a_stream_that_has_ended_there_was_taken_as_far_as_it_was_sent() {
-        let held = held(&[mark(1, 0), mark(1, 1)]);
-        held.connected(None, &[]);
-        held.next_to_send();
-        held.await_end();
-        assert!(!held.all_taken());
-        held.next_to_send();
-        held.connected(Some(mark(1, 1)), &[mark(1, 0), mark(1, 1)]);
-        assert!(!held.all_taken(), "that was said of another connection");
-        held.await_end();
-        assert!(held.all_taken());
-        assert_eq!((held.count(), held.taken_steps()), (0, 2));
-    }
-
-    #[test]
-    fn somebody_is_awaited_where_steps_are_given_again() {
-        let held = held(&[]);
-        assert_eq!(held.subscribers(), 0);
-        held.push(mark(1, 0), ());
-        assert_eq!(held.subscribers(), 1);
-        held.note_subscribers(3);
-        assert_eq!(held.subscribers(), 3);
-    }
-}
+mod tests;

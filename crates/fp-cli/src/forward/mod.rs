@@ -3,6 +3,7 @@
 //! forwarding; here with what was not taken kept until it is.)
 
 mod held;
+mod opening;
 mod paced;
 mod passage;
 mod selecting;
@@ -13,10 +14,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fp_core::connection::Connection;
 use fp_core::rendezvous::{Entry, Rendezvous};
 use fp_core::{
-    Compression, EndReason, Epoch, Interrupt as Asked, NextStep, OnLoss, QueuePolicy, StartAt, StepId,
+    EndReason, Epoch, Interrupt as Asked, Misuse, NextStep, OnLoss, QueuePolicy, ReadError, StartAt, StepId,
     StepReader, Subscriber, SubscriberOptions, TlsOptions, Token, VariableSet,
 };
 
@@ -27,9 +27,10 @@ use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use crate::publisher_size;
 use crate::recorded_step;
+use crate::selecting::AskedVariables;
 use held::{Held, Other};
 use paced::Paced;
-use passage::{Barred, Offer, Passage, Unsent};
+use passage::{Barred, Passage, Unsent};
 use sent::Sent;
 
 /// How often it says how far it is.
@@ -66,9 +67,14 @@ struct Forward<'a> {
     /// When the gate was connected last, and what was paused for before.
     connected: Option<(Instant, Duration)>,
     /// The variables that the publisher was asked for.
-    asked: VariableSet,
+    asked: AskedVariables,
     /// Steps that may be held at one time; 0 before the stream is subscribed to.
     window: u32,
+    /// How often the stream was subscribed to; whether the last time said what went before; and whether an opening was
+    /// brought to its end.
+    subscribed: u32,
+    resumes: bool,
+    has_ended: bool,
     steps: u64,
     sent: Sent,
     skipped: u64,
@@ -97,8 +103,11 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
         sizes: Vec::new(),
         told: None,
         connected: None,
-        asked: VariableSet::All,
+        asked: AskedVariables::of(VariableSet::All),
         window: 0,
+        subscribed: 0,
+        resumes: false,
+        has_ended: false,
         steps: 0,
         sent: Sent::default(),
         skipped: 0,
@@ -116,6 +125,12 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
 fn unique() -> u64 {
     use std::hash::{BuildHasher as _, RandomState};
     RandomState::new().hash_one(std::process::id())
+}
+
+/// Whether a step could not be read as its publisher is lost, or the subscription that it is of is no more.
+fn is_lost(failure: &Failure) -> bool {
+    let Failure::Read(error) = failure else { return false };
+    matches!(**error, ReadError::Lost { .. } | ReadError::Misuse { source: Misuse::Closed, .. })
 }
 
 /// How many ranks there are at least, by the blocks of a step.
@@ -167,6 +182,7 @@ impl Forward<'_> {
     /// Brings an opening of the stream, and those that go on with it, to the end: which was the last, and whether its
     /// publisher was lost.
     fn bring(&mut self, epoch: Epoch) -> Result<(Epoch, Option<Failure>), Failure> {
+        self.held.note_final(false);
         let (mut source, epoch) = self.subscribe(epoch, None)?;
         (self.epoch, self.next, self.told, self.sizes) = (epoch, StepId(0), None, Vec::new());
         if let Some((ranks, next)) = self.ask_size() {
@@ -175,8 +191,9 @@ impl Forward<'_> {
         }
         // What the publisher has in reserve comes at once, as soon as its way is open. Then its first number counts.
         let patience = if self.next == StepId(0) { NOTICE } else { RESERVE_PATIENCE };
-        if let NextStep::Step(step) = source.next_step(patience)? {
-            self.hold(step);
+        match source.next_step(patience)? {
+            NextStep::Step(step) => self.hold(step),
+            NextStep::NotYet | NextStep::Ended(_) => self.begin(&source),
         }
         let mut ending = None;
         let mut told = Instant::now();
@@ -195,6 +212,7 @@ impl Forward<'_> {
             }
             if ending.is_none() {
                 ending = self.take(&mut source)?;
+                self.held.note_final(ending.is_some());
             } else if self.held.other() == Other::Ended {
                 break;
             } else {
@@ -210,6 +228,7 @@ impl Forward<'_> {
         // What comes next comes over another connection, and who subscribed has gone with the stream.
         self.passage = None;
         self.held.note_subscribers(0);
+        self.has_ended = true;
         let last = self.epoch;
         match ending {
             Some(reason) if !self.is_over() && !matches!(reason, EndReason::Closed) => {
@@ -222,7 +241,7 @@ impl Forward<'_> {
 
     /// Takes a step, if one may be held and comes; why none comes any more.
     fn take(&mut self, source: &mut Subscriber) -> Result<Option<EndReason>, Failure> {
-        if self.held.count() >= self.window as usize {
+        if self.held.is_full(self.window as usize) {
             self.held.wait(NOTICE);
             return Ok(None);
         }
@@ -242,7 +261,11 @@ impl Forward<'_> {
 
     /// Tells the gate that no step comes any more, once over each connection.
     fn tell_end(&self) {
-        let Some(passage) = self.passage.as_ref().filter(|_| self.held.await_end()) else { return };
+        // What the gate is not ready for is sent before.
+        let is_all_sent = !self.held.has_unsent();
+        let Some(passage) = self.passage.as_ref().filter(|_| is_all_sent && self.held.await_end()) else {
+            return;
+        };
         if let Err(error) = passage.tell(&Note::Ended) {
             self.held.note_other(Other::Cut(error.to_string()));
         }
@@ -254,42 +277,45 @@ impl Forward<'_> {
         eprintln!(
             "flexpath: stream {stream:?}: {reason}; it is subscribed to again. Put `flexpath stage` before this"
         );
-        let after = self.next.0.checked_sub(1).map(|last| StartAt::After(StepId(last)));
-        let (source, epoch) = self.subscribe(self.epoch, after)?;
+        // What was held has gone with the subscription. The publisher may have it in reserve.
+        let unsent = self.held.lose_all(self.awaited_until());
+        let next = unsent.map_or(self.next, |unsent| unsent.min(self.next));
+        let (source, epoch) = self.subscribe(self.epoch, Some((self.epoch, next)))?;
         self.epoch = epoch;
         Ok(source)
     }
 
-    /// Subscribes behind a step, or behind what the gate has of that opening: to which opening that is now.
-    fn subscribe(&mut self, epoch: Epoch, start_at: Option<StartAt>) -> Result<(Subscriber, Epoch), Failure> {
+    /// Subscribes, to go on with a step of an opening, or with what the gate has not: to which opening that is now.
+    fn subscribe(
+        &mut self,
+        epoch: Epoch,
+        next: Option<(Epoch, StepId)>,
+    ) -> Result<(Subscriber, Epoch), Failure> {
         self.connect()?;
-        let start_at = start_at.or_else(|| self.held.behind(epoch)).unwrap_or(StartAt::OldestReserved);
-        let source = Subscriber::open(&self.options.stream, self.asked(start_at));
-        let source = source.map_err(Failure::publishing)?;
-        match source.epoch() {
-            // The publisher was another one already: of that the gate has nothing.
-            Some(found) if found != epoch && start_at != StartAt::OldestReserved => {
-                source.close()?;
-                self.subscribe(found, Some(StartAt::OldestReserved))
-            }
-            found => Ok((source, found.unwrap_or(epoch))),
-        }
+        let next = next.or_else(|| self.held.behind());
+        let source = Subscriber::open(&self.options.stream, self.asked(next)).map_err(Failure::publishing)?;
+        self.subscribed += 1;
+        self.resumes = next.is_some();
+        let found = source.epoch().unwrap_or(epoch);
+        Ok((source, found))
     }
 
-    fn asked(&mut self, start_at: StartAt) -> SubscriberOptions {
+    fn asked(&mut self, next: Option<(Epoch, StepId)>) -> SubscriberOptions {
         let reserve = self.passage.as_ref().map_or(0, |passage| passage.reserve);
         self.window = self.options.window.saturating_add(reserve);
         let window = self.window;
-        self.asked = self.wanted();
+        let wanted = self.wanted();
+        self.asked = AskedVariables::of(wanted.clone());
         let mut asked = SubscriberOptions::default()
             .with_rendezvous(self.rendezvous.clone())
             .with_name(format!("forward-{}", std::process::id()))
-            .with_start_at(start_at)
+            .with_start_at(StartAt::OldestReserved)
             .with_limit_steps(window)
             .with_credit_steps(window)
             .with_on_loss(OnLoss::AwaitRestart(self.options.awaits))
+            .with_held_again(true)
             .with_interrupt(Asked::new(self.interrupt.asked()));
-        asked.variables = self.asked.clone();
+        (asked.variables, asked.resumption) = (wanted, next);
         if self.options.lossy {
             asked = asked.with_policy(QueuePolicy::DropOldest);
         }
@@ -323,19 +349,7 @@ impl Forward<'_> {
             thread::sleep(pause);
         }
         while !self.is_over() {
-            let compression = self.options.compress.map(Compression::from);
-            let (stream, forward, is_whole) = (&self.forwarded, &self.name, self.options.all);
-            let offer = Offer { stream, forward, compression, is_whole };
-            let dialled = Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref());
-            let opened = match dialled {
-                Ok(connection) => Passage::open(connection, &offer, &self.held, self.interrupt.asked()),
-                // Once it was there, it is away for a while: it may come again.
-                Err(error) if error.is_passing() || self.connected.is_some() => {
-                    Err(Barred::Passing(error.to_string()))
-                }
-                Err(error) => Err(Barred::Lasting(Failure::Connection(error))),
-            };
-            let why = match opened {
+            let why = match self.dial() {
                 // Held for a reserve alone, no step would ever come behind them.
                 Ok(passage) if self.window > 0 && passage.reserve >= self.window => {
                     let why = format!("it keeps {} steps now: start this command anew", passage.reserve);
@@ -344,11 +358,16 @@ impl Forward<'_> {
                 Ok(passage) => {
                     let (stream, to) = (&self.options.stream, &self.options.to);
                     eprintln!("flexpath: stream {stream:?} goes to the gate {to} as {:?}", self.forwarded);
+                    if !passage.hears_of_runs() {
+                        let old = "is of a version that is not told when a run begins anew";
+                        eprintln!("flexpath: the gate {to} {old}");
+                    }
                     (self.passage, self.told) = (Some(passage), None);
                     self.connected = Some((Instant::now(), pause));
                     return Ok(true);
                 }
                 Err(Barred::Lasting(failure)) => return Err(failure),
+                Err(Barred::Refused(why)) => return Err(Failure::Gate(why)),
                 Err(Barred::Passing(why)) => why,
             };
             if began.elapsed() >= self.options.awaits {
@@ -376,61 +395,41 @@ impl Forward<'_> {
         }
         self.skipped += step.skipped();
         self.next = StepId(step.step().0 + 1);
-        self.held.push(Mark { epoch: self.epoch, step: step.step() }, step);
-    }
-
-    /// Sends what is held and was not sent.
-    fn send_all(&mut self) {
-        // Those who subscribe there find the stream before its first step.
-        let next = self.held.unsent().unwrap_or(Mark { epoch: self.epoch, step: self.next });
-        if let Err(unsent) = self.tell_opening(next) {
-            return self.note_unsent(next, unsent);
-        }
-        while let Some((mark, step)) = self.held.next_to_send() {
-            match self.send(mark, &step) {
-                Ok(sent) => {
-                    self.steps += 1;
-                    self.sent += sent;
-                }
-                Err(unsent) => return self.note_unsent(mark, unsent),
-            }
-        }
+        let of = (self.subscribed, step.attachment());
+        let run = self.run_of(step.attachment(), step.continues(), step.step());
+        self.held.push(Mark { epoch: self.epoch, step: step.step() }, step, (of, run));
     }
 
     fn note_unsent(&mut self, mark: Mark, unsent: Unsent) {
         match unsent {
             Unsent::Cut(error) => self.held.note_other(Other::Cut(error.to_string())),
             Unsent::Read(failure) => {
-                eprintln!("flexpath: {failure}; the step is left out");
-                self.skipped += 1;
-                self.held.give_up(mark);
+                if is_lost(&failure) {
+                    // A publisher that comes back may have it still.
+                    eprintln!("flexpath: {failure}; the step is awaited once more");
+                    self.held.lose(mark, self.awaited_until());
+                } else {
+                    eprintln!("flexpath: {failure}; the step is left out");
+                    self.held.give_up(mark);
+                }
                 // Half of it may be on its way: only a new connection says that there is no other half.
                 self.held.note_other(Other::Cut(format!("half of step {} went to it", mark.step)));
             }
         }
     }
 
+    /// Until when a step that is lost is awaited: as long as its publisher, and until that says what it has.
+    fn awaited_until(&self) -> Instant {
+        let (now, long) = (Instant::now(), Duration::from_secs(1 << 30));
+        now.checked_add(self.options.awaits.saturating_add(PROGRESS)).unwrap_or(now + long)
+    }
+
     fn send(&mut self, mark: Mark, step: &StepReader) -> Result<Sent, Unsent> {
-        self.tell_opening(mark)?;
+        self.tell_opening(mark, false)?;
         let Some(passage) = &self.passage else {
             return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
         };
         passage.send(step, &self.wanted(), &mut self.paced)
-    }
-
-    /// Tells the gate which opening the next step is of, unless it knows.
-    fn tell_opening(&mut self, next: Mark) -> Result<(), Unsent> {
-        if self.told == Some(next.epoch) {
-            return Ok(());
-        }
-        let known = self.sizes.iter().find(|(epoch, _)| *epoch == next.epoch);
-        let Some(&(_, ranks)) = known else { return Ok(()) };
-        let Some(passage) = &self.passage else {
-            return Err(Unsent::Cut(io::ErrorKind::NotConnected.into()));
-        };
-        passage.tell(&Note::Opening { next, ranks }).map_err(Unsent::Cut)?;
-        self.told = Some(next.epoch);
-        Ok(())
     }
 
     /// How many ranks the publisher has, and the number of its next step; none if nobody says it.
@@ -441,7 +440,7 @@ impl Forward<'_> {
 
     /// How far it is, in words.
     fn progress(&self) -> String {
-        let (steps, skipped, sent) = (self.steps, self.skipped, self.sent);
+        let (steps, skipped, sent) = (self.steps, self.skipped + self.held.given_up_steps(), self.sent);
         let (taken, held) = (self.held.taken_steps(), self.held.count());
         format!("{steps} steps sent: {sent}; {taken} taken, {held} under way, {skipped} skipped")
     }

@@ -13,7 +13,7 @@ use super::held::{Held, Other};
 use super::paced::Paced;
 use super::selecting;
 use super::sent::Sent;
-use crate::crossing::{self, Note, VERSION, VERSION_PLAIN};
+use crate::crossing::{self, Note, VERSION, VERSION_PLAIN, VERSION_SELECTED};
 use crate::failure::Failure;
 use crate::recorded_step;
 
@@ -27,6 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) enum Barred {
     /// It may be another time.
     Passing(String),
+    /// The gate does not take the stream, or not in this version.
+    Refused(String),
     /// It stays so.
     Lasting(Failure),
 }
@@ -45,6 +47,7 @@ pub(super) struct Offer<'a> {
 /// A connection over which the gate has taken the offer.
 pub(super) struct Passage {
     connection: Arc<Connection>,
+    version: u32,
     hearing: Option<JoinHandle<()>>,
     compression: Option<Compression>,
     /// How many it keeps in any case.
@@ -63,7 +66,7 @@ impl Passage {
     /// Offers the stream over a new connection.
     pub(super) fn open(
         connection: Connection,
-        offer: &Offer<'_>,
+        (offer, version): (&Offer<'_>, u32),
         held: &Arc<Held>,
         is_over: impl Fn() -> bool + Send + 'static,
     ) -> Result<Self, Barred> {
@@ -73,7 +76,7 @@ impl Passage {
             false => cut(error),
         };
         let offered = Note::Offer {
-            version: offer.version(),
+            version,
             stream: offer.stream.to_owned(),
             forward: offer.forward.to_owned(),
             subscribers: held.subscribers(),
@@ -84,7 +87,7 @@ impl Passage {
             match hear(&connection, &|| is_over() || began.elapsed() >= PATIENCE).map_err(nonsense)? {
                 Some(Note::Welcome { has, pending, reserve, wanted }) => (has, pending, reserve, wanted),
                 Some(Note::Refused { why, again: true }) => return Err(Barred::Passing(why)),
-                Some(Note::Refused { why, again: false }) => return Err(Barred::Lasting(Failure::Gate(why))),
+                Some(Note::Refused { why, again: false }) => return Err(Barred::Refused(why)),
                 Some(_) => {
                     let why = "it answers an offer with something else; is it a gate of another version?";
                     return Err(Barred::Lasting(Failure::Gate(why.to_owned())));
@@ -109,7 +112,13 @@ impl Passage {
                 told.note_other(other);
             })
             .map_err(|error| Barred::Passing(error.to_string()))?;
-        Ok(Self { connection, hearing: Some(hearing), compression: offer.compression, reserve })
+        let compression = offer.compression;
+        Ok(Self { connection, version, hearing: Some(hearing), compression, reserve })
+    }
+
+    /// Whether the gate is told when a run begins anew, and answers.
+    pub(super) fn hears_of_runs(&self) -> bool {
+        self.version >= VERSION
     }
 
     /// Says something.
@@ -159,9 +168,11 @@ impl Passage {
 }
 
 impl Offer<'_> {
-    /// The lowest version in which all of it can be said: so older gates take what they can.
-    fn version(&self) -> u32 {
-        if self.is_whole && self.compression.is_none() { VERSION_PLAIN } else { VERSION }
+    /// The versions in which it is made, the best one first. In the last one all that was asked for can be said: so older
+    /// gates take what they can.
+    pub(super) fn versions(&self) -> [u32; 2] {
+        let is_plain = self.is_whole && self.compression.is_none();
+        [VERSION, if is_plain { VERSION_PLAIN } else { VERSION_SELECTED }]
     }
 }
 
@@ -176,6 +187,7 @@ fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> O
                     mark.step
                 ));
             }
+            Ok(Some(Note::Opened { epoch })) => held.note_opened(epoch),
             Ok(Some(Note::Subscribers(count))) => held.note_subscribers(count),
             Ok(Some(Note::Wanted(wanted))) if wanted.fits() => held.note_wanted(wanted),
             Ok(Some(Note::Wanted(_))) => {

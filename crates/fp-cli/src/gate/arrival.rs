@@ -60,7 +60,7 @@ fn offered(gate: &Arc<Gate>, connection: &Arc<Connection>) -> io::Result<()> {
         Ok(inflow) => inflow,
         Err(why) => return refuse(connection, &why, false),
     };
-    let offer = Offer { forward: &forward, subscribers, is_plain: version == VERSION_PLAIN };
+    let offer = Offer { forward: &forward, subscribers, version };
     let (number, welcome) = match inflow.connect(&offer, connection, gate.options.reserve) {
         Ok(connected) => connected,
         Err(why) => return refuse(connection, &why, true),
@@ -147,9 +147,10 @@ fn take(
         match connection.incoming()? {
             None => return Ok(false),
             Some(Incoming::Note(bytes)) => match Note::read(&bytes)? {
-                Note::Opening { next, ranks } => {
+                Note::Opening { next, ranks, begins_anew } => {
                     let checked = checked(next.epoch, ranks)?;
-                    inflow.open(gate, checked, next.step).map_err(Parting::Ended)?;
+                    let run = (next.step, begins_anew);
+                    in_time(inflow.open(gate, checked, run, number))?;
                     opened = Some(checked);
                 }
                 Note::Compressed => is_packed = true,
@@ -165,6 +166,7 @@ fn take(
                 Note::Offer { .. }
                 | Note::Welcome { .. }
                 | Note::Refused { .. }
+                | Note::Opened { .. }
                 | Note::Taken(_)
                 | Note::Wanted(_)
                 | Note::Subscribers(_) => {
@@ -177,12 +179,19 @@ fn take(
                 // What is unpacked is in memory of its own.
                 let spare = if is_packed { &Arc::default() } else { &inflow.spare };
                 let received = Received::read(connection, &how, spare)?;
-                let received = inflow.publish(gate, received, opened, number).map_err(Parting::Ended)?;
-                if received == Reception::Late {
-                    let why = "another connection has taken its place";
-                    return Err(Parting::Lost(io::Error::new(io::ErrorKind::ConnectionAborted, why)));
-                }
+                in_time(inflow.publish(gate, received, opened, number))?;
             }
+        }
+    }
+}
+
+/// Over a connection that another one has replaced nothing is taken.
+fn in_time(received: Result<Reception, Failure>) -> Result<(), Parting> {
+    match received.map_err(Parting::Ended)? {
+        Reception::Handed => Ok(()),
+        Reception::Late => {
+            let why = "another connection has taken its place";
+            Err(Parting::Lost(io::Error::new(io::ErrorKind::ConnectionAborted, why)))
         }
     }
 }

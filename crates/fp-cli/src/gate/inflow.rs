@@ -8,13 +8,14 @@ use fp_core::connection::Connection;
 use fp_core::{Epoch, StepId};
 
 use super::Gate;
-use super::outlet::Outlet;
+use super::outlet::{Numbers, Outlet};
 use super::received::{Opened, Received, Spare};
 use super::taken::Taken;
-use crate::crossing::{Mark, Note, Wanted};
+use crate::crossing::{Mark, Note, VERSION, VERSION_PLAIN, Wanted};
 use crate::failure::Failure;
 
-/// Steps that may be missing before one, so that numbers go on. Behind a longer gap the stream opens anew.
+/// Steps that may be missing before one, so that the stream goes on: each rank abandons them one by one. Behind a longer
+/// gap it opens anew, with that number.
 const LIMIT_GAP: u64 = 100_000;
 
 /// How long a stream that has ended is remembered for whoever brought it and has not heard of that.
@@ -26,8 +27,8 @@ struct Line {
     number: u64,
     /// Who brings it.
     forward: String,
-    /// Whether it brings all variables in any case.
-    is_plain: bool,
+    /// What is known to it.
+    version: u32,
     connection: Arc<Connection>,
 }
 
@@ -49,6 +50,9 @@ struct State {
     is_counted: bool,
     /// Which variables they want.
     wanted: Wanted,
+    /// The opening of a run that begins anew, and whether nobody has to do with the one before any more.
+    anew: Option<Epoch>,
+    is_ready: bool,
     /// The opening that has ended last, and whether none has come since.
     ended: Option<Epoch>,
     has_ended: bool,
@@ -57,9 +61,27 @@ struct State {
 }
 
 impl State {
+    /// Whether another connection has taken the place of that one.
+    fn is_late(&self, number: u64) -> bool {
+        self.line.as_ref().is_none_or(|line| line.number != number)
+    }
+
+    /// What is said to whoever brings a run that begins anew, when it may come.
+    fn opened(&self) -> Option<Note> {
+        let is_heard = self.line.as_ref().is_some_and(|line| line.version >= VERSION);
+        let epoch = self.anew.filter(|_| is_heard && self.is_ready)?;
+        Some(Note::Opened { epoch })
+    }
+
     /// How many had subscribed before; none where nothing went before.
     fn awaited(&self) -> Option<u32> {
         (self.has.is_some() || self.subscribers > 0).then_some(self.subscribers)
+    }
+
+    /// With which number an opening begins. What is known to begin anew does not go on from what was before.
+    fn numbers(&self, epoch: Epoch, first: StepId) -> Numbers {
+        let is_another = self.has.is_some_and(|has| has.epoch != epoch);
+        if first == StepId(0) && is_another { Numbers::Anew } else { Numbers::From(first) }
     }
 }
 
@@ -79,8 +101,7 @@ pub(super) struct Offer<'a> {
     pub(super) forward: &'a str,
     /// How many had subscribed when that was heard last.
     pub(super) subscribers: u32,
-    /// Whether it is of a version that brings all variables.
-    pub(super) is_plain: bool,
+    pub(super) version: u32,
 }
 
 /// How a step fared that came.
@@ -136,8 +157,8 @@ impl Inflow {
         }
         state.lines += 1;
         let (number, forward, connection) = (state.lines, offer.forward.to_owned(), connection.clone());
-        let is_plain = offer.is_plain;
-        state.line = Some(Line { number, forward, is_plain, connection });
+        let version = offer.version;
+        state.line = Some(Line { number, forward, version, connection });
         state.away = None;
         // Who comes anew is told how it stands, and hears no more of what was to be said before.
         state.untold.clear();
@@ -148,7 +169,8 @@ impl Inflow {
             }
             false => state.subscribers = state.subscribers.max(offer.subscribers),
         }
-        let wanted = if is_plain { Wanted::default() } else { state.wanted.clone() };
+        // What is not known to it brings all variables.
+        let wanted = if version == VERSION_PLAIN { Wanted::default() } else { state.wanted.clone() };
         Ok((number, Note::Welcome { has: state.has, pending: state.pending.clone(), reserve, wanted }))
     }
 
@@ -170,7 +192,7 @@ impl Inflow {
     pub(super) fn next_note(&self, number: u64) -> Option<Note> {
         let mut state = self.state();
         loop {
-            if state.line.as_ref().is_none_or(|line| line.number != number) {
+            if state.is_late(number) {
                 return None;
             }
             if let Some(note) = state.untold.pop_front() {
@@ -228,29 +250,89 @@ impl Inflow {
     pub(super) fn note_wanted(&self, wanted: Wanted) {
         self.tell(|state| {
             let is_new = state.wanted != wanted;
-            let is_heard = state.line.as_ref().is_some_and(|line| !line.is_plain);
+            let is_heard = state.line.as_ref().is_some_and(|line| line.version > VERSION_PLAIN);
             state.wanted = wanted;
             (is_new && is_heard).then(|| Note::Wanted(state.wanted.clone()))
         });
     }
 
+    /// Nobody has to do any more with the run before the one that begins anew, if one does: whoever brings it may know.
+    pub(super) fn note_ready(&self) {
+        self.tell(|state| {
+            let is_new = !std::mem::replace(&mut state.is_ready, true);
+            state.opened().filter(|_| is_new)
+        });
+    }
+
     /// Opens the stream, if it is not open: those who subscribe find it before its first step. An opening that has ended
-    /// is none any more.
+    /// is none any more. Before a run that begins anew the one before is ended, when it was taken. This was said over that
+    /// connection.
     pub(super) fn open(
         self: &Arc<Self>,
         gate: &Arc<Gate>,
         opened: Opened,
-        first: StepId,
-    ) -> Result<(), Failure> {
+        (first, begins_anew): (StepId, bool),
+        number: u64,
+    ) -> Result<Reception, Failure> {
         let mut outlet = self.outlet();
-        let (has_ended, awaited) = {
-            let state = self.state();
-            (state.ended == Some(opened.epoch), state.awaited())
-        };
+        if self.state().is_late(number) {
+            return Ok(Reception::Late);
+        }
+        if let Some(before) = outlet.take_if(|open| begins_anew && !open.turn_to(opened)) {
+            self.end_run(before)?;
+            if self.state().is_late(number) {
+                return Ok(Reception::Late);
+            }
+        }
+        let has_ended = self.state().ended == Some(opened.epoch);
         if outlet.is_none() && !has_ended {
-            *outlet = Some(Outlet::open(gate, self, opened.ranks, first, awaited)?);
+            let numbers = match begins_anew {
+                true if first.0 < LIMIT_GAP => Numbers::Anew,
+                // No stream counts from 0 to there.
+                true => Numbers::From(first),
+                false => self.state().numbers(opened.epoch, first),
+            };
+            self.begin(&mut outlet, (gate, opened), numbers)?;
             self.state().has_ended = false;
         }
+        if begins_anew {
+            // It may be ready since a connection before.
+            self.tell(|state| {
+                state.anew = Some(opened.epoch);
+                state.is_ready |= has_ended;
+                state.opened()
+            });
+        }
+        Ok(Reception::Handed)
+    }
+
+    /// Opens the stream anew, where it is not open.
+    fn begin<'a>(
+        self: &Arc<Self>,
+        outlet: &'a mut Option<Outlet>,
+        (gate, opened): (&Arc<Gate>, Opened),
+        numbers: Numbers,
+    ) -> Result<&'a mut Outlet, Failure> {
+        let awaited = {
+            let mut state = self.state();
+            (state.anew, state.is_ready) = (None, false);
+            state.awaited()
+        };
+        Ok(outlet.insert(Outlet::open((gate, self), opened, numbers, awaited)?))
+    }
+
+    /// Ends what was published, when it was taken, as something else comes.
+    fn end_run(&self, before: Outlet) -> Result<(), Failure> {
+        let has_steps = before.has_steps;
+        before.finish(false)?;
+        // Who had its steps has its end, and awaits nothing more.
+        self.tell(|state| {
+            if !has_steps {
+                return None;
+            }
+            (state.subscribers, state.is_counted) = (0, false);
+            Some(Note::Subscribers(0))
+        });
         Ok(())
     }
 
@@ -268,31 +350,36 @@ impl Inflow {
             outlet.ranks == opened.ranks
                 && (outlet.next.0..outlet.next.0.saturating_add(LIMIT_GAP)).contains(&mark.step.0)
         };
-        let awaited = {
+        {
             let state = self.state();
-            if state.line.as_ref().is_none_or(|line| line.number != number) {
+            if state.is_late(number) {
                 return Ok(Reception::Late);
             }
             let is_there = |has: Mark| has.epoch == mark.epoch && mark.step <= has.step;
             if state.has.is_some_and(is_there) {
                 return Ok(Reception::Handed);
             }
-            state.awaited()
-        };
+        }
         if outlet.as_ref().is_some_and(|outlet| !goes_on(outlet))
             && let Some(before) = outlet.take()
         {
-            before.finish(false)?;
+            self.end_run(before)?;
+            if self.state().is_late(number) {
+                return Ok(Reception::Late);
+            }
         }
         let open = match outlet.as_mut() {
             Some(open) => open,
-            None => outlet.insert(Outlet::open(gate, self, opened.ranks, mark.step, awaited)?),
+            None => {
+                let numbers = self.state().numbers(mark.epoch, mark.step);
+                self.begin(&mut outlet, (gate, opened), numbers)?
+            }
         };
         let taken = Arc::new(Taken::new(self, mark, opened.ranks, &open.is_void));
         {
             // Whoever comes now is told that it is here, or sends it: not both.
             let mut state = self.state();
-            if state.line.as_ref().is_none_or(|line| line.number != number) {
+            if state.is_late(number) {
                 return Ok(Reception::Late);
             }
             state.pending.push(mark);
@@ -307,12 +394,16 @@ impl Inflow {
         ended.and(Err(Failure::Ended { stream: self.stream.clone(), ending }))
     }
 
-    /// The stream has ended: its subscribers are told, when they have taken all. Then whoever brought it is.
+    /// The stream has ended: its subscribers are told, when they have taken all. Then whoever brought it is. What is said of
+    /// that over a connection that another one has replaced is said again there.
     pub(super) fn end(&self, number: Option<u64>) -> Result<(), Failure> {
         // Who comes meanwhile waits for that.
         let mut outlet = self.outlet();
         let is_over = {
             let mut state = self.state();
+            if number.is_some_and(|number| state.is_late(number)) {
+                return Ok(());
+            }
             state.ended = state.has.map(|has| has.epoch).or(state.ended);
             state.is_over
         };
@@ -338,3 +429,6 @@ impl Inflow {
         self.changed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,11 +6,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use fp_core::{Cohort, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId};
+use fp_core::{Cohort, Epoch, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId};
 
 use super::Gate;
 use super::inflow::Inflow;
-use super::received::Received;
+use super::received::{Opened, Received};
 use super::taken::Taken;
 use crate::crossing::{Mark, Wanted};
 use crate::failure::Failure;
@@ -30,14 +30,36 @@ const IDLE: Duration = Duration::from_secs(5);
 /// A step on its way to a rank.
 type Handed = (Arc<Received>, Arc<Taken>);
 
+/// With which number a stream begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// With 0: what was published before was another run.
+    Anew,
+    /// With this one, and numbers go on from those before.
+    From(StepId),
+}
+
+impl Numbers {
+    fn first(self) -> StepId {
+        match self {
+            Self::Anew => StepId(0),
+            Self::From(first) => first,
+        }
+    }
+}
+
 /// The ranks that publish a stream.
 pub(super) struct Outlet {
     pub(super) ranks: u32,
+    /// The opening that it was opened for, or that its last step is of.
+    pub(super) epoch: Epoch,
     /// The number of the step that it publishes next.
     pub(super) next: StepId,
     /// Whether what its ranks let go of counts as taken no more.
     pub(super) is_void: Arc<AtomicBool>,
-    has_steps: bool,
+    pub(super) numbers: Numbers,
+    /// Whether it was given any.
+    pub(super) has_steps: bool,
     /// Whether nobody is awaited any more.
     is_idle: Arc<AtomicBool>,
     /// Whether no step comes any more.
@@ -51,7 +73,8 @@ struct Ranked {
     gate: Arc<Gate>,
     inflow: Arc<Inflow>,
     rank: Rank,
-    ranks: u32,
+    opened: Opened,
+    numbers: Numbers,
     /// How many had subscribed before, if anything went before: to an earlier gate.
     before: Option<u32>,
     /// Whether they are there, as rank 0 sees it.
@@ -80,14 +103,14 @@ impl Rest {
 }
 
 impl Outlet {
-    /// Opens the stream, whose first step has that number.
+    /// Opens the stream.
     pub(super) fn open(
-        gate: &Arc<Gate>,
-        inflow: &Arc<Inflow>,
-        ranks: u32,
-        first: StepId,
+        (gate, inflow): (&Arc<Gate>, &Arc<Inflow>),
+        opened: Opened,
+        numbers: Numbers,
         before: Option<u32>,
     ) -> Result<Self, Failure> {
+        let Opened { epoch, ranks } = opened;
         let (is_open, has_failed) = (Arc::default(), Arc::default());
         let (is_void, is_idle, resting) = (Arc::default(), Arc::default(), Arc::default());
         let is_ending = Arc::default();
@@ -98,7 +121,8 @@ impl Outlet {
                 gate: gate.clone(),
                 inflow: inflow.clone(),
                 rank,
-                ranks,
+                opened,
+                numbers,
                 before,
                 is_open: Arc::clone(&is_open),
                 has_failed: Arc::clone(&has_failed),
@@ -108,16 +132,28 @@ impl Outlet {
                 resting: Arc::clone(&resting),
             };
             let named = thread::Builder::new().name(format!("gate {}", inflow.stream));
-            threads.push(named.spawn(move || ranked.run(first, &told))?);
+            threads.push(named.spawn(move || ranked.run(&told))?);
             to.push(tell);
         }
         eprintln!("flexpath: stream {:?} comes in, and is published by {ranks} ranks", inflow.stream);
-        Ok(Self { ranks, next: first, is_void, has_steps: false, is_idle, is_ending, to, threads })
+        let next = numbers.first();
+        Ok(Self { ranks, epoch, next, is_void, numbers, has_steps: false, is_idle, is_ending, to, threads })
+    }
+
+    /// Whether it is of that run, which begins anew. One that began anew itself and was given no step yet is, if it has
+    /// as many ranks: who has come for that awaits this one.
+    pub(super) fn turn_to(&mut self, opened: Opened) -> bool {
+        let is_blank = self.numbers == Numbers::Anew && !self.has_steps && self.ranks == opened.ranks;
+        if is_blank {
+            self.epoch = opened.epoch;
+        }
+        self.epoch == opened.epoch
     }
 
     /// Hands a step to all ranks; false if one of them has ended.
     pub(super) fn hand(&mut self, received: Received, taken: Arc<Taken>) -> bool {
         (self.next, self.has_steps) = (StepId(received.head.step.0 + 1), true);
+        self.epoch = received.head.epoch;
         let received = Arc::new(received);
         self.to.iter().all(|to| to.send((received.clone(), taken.clone())).is_ok())
     }
@@ -133,19 +169,23 @@ impl Outlet {
 }
 
 impl Ranked {
-    fn run(self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
-        let outcome = self.published(first, told);
+    fn run(self, told: &Receiver<Handed>) -> Result<(), Failure> {
+        let outcome = self.published(told);
         if outcome.is_err() {
             self.has_failed.store(true, Ordering::Relaxed);
+        }
+        if self.has_failed.load(Ordering::Relaxed) && !self.gate.is_over() {
+            // The next step finds that nobody publishes it.
+            self.note_ready();
         }
         // What is interrupted fails in the midst of something.
         if self.gate.is_over() { Ok(()) } else { outcome }
     }
 
-    fn published(&self, first: StepId, told: &Receiver<Handed>) -> Result<(), Failure> {
-        let asked = self.asked(first)?;
+    fn published(&self, told: &Receiver<Handed>) -> Result<(), Failure> {
+        let asked = self.asked()?;
         let mut publisher = Publisher::open(&self.inflow.stream, asked).map_err(Failure::publishing)?;
-        let followed = self.follow(&mut publisher, first, told);
+        let followed = self.follow(&mut publisher, told);
         let is_taken = matches!(followed, Ok(true));
         if !is_taken {
             // Whoever brings the stream keeps what a subscriber has not let go of.
@@ -157,18 +197,13 @@ impl Ranked {
     }
 
     /// Publishes what is handed to it; whether all of it was taken at the end.
-    fn follow(
-        &self,
-        publisher: &mut Publisher,
-        first: StepId,
-        told: &Receiver<Handed>,
-    ) -> Result<bool, Failure> {
+    fn follow(&self, publisher: &mut Publisher, told: &Receiver<Handed>) -> Result<bool, Failure> {
         if self.rank == Rank(0) {
             // Whoever is awaited may want any of them.
             self.inflow.note_wanted(Wanted::default());
         }
         self.await_subscribers(publisher);
-        let (mut next, mut rest) = (first, Rest::from(None));
+        let (mut next, mut rest) = (self.numbers.first(), Rest::from(None));
         loop {
             self.note_subscribers(publisher);
             match told.recv_timeout(NOTICE) {
@@ -199,7 +234,7 @@ impl Ranked {
             rest.is_counted = true;
             self.resting.fetch_add(1, Ordering::AcqRel);
         }
-        let all_rest = self.resting.load(Ordering::Acquire) == self.ranks;
+        let all_rest = self.resting.load(Ordering::Acquire) == self.opened.ranks;
         if let (Rank(0), true, false, Some(last)) = (self.rank, all_rest, rest.is_told, rest.last) {
             self.inflow.taken_until(last);
             rest.is_told = true;
@@ -210,18 +245,27 @@ impl Ranked {
         self.gate.is_over() || self.has_failed.load(Ordering::Relaxed)
     }
 
-    fn asked(&self, first: StepId) -> Result<PublisherOptions, Failure> {
+    /// Whoever had the run before has come, or is not awaited any more.
+    fn note_ready(&self) {
+        if self.rank == Rank(0) {
+            self.inflow.note_ready();
+        }
+    }
+
+    fn asked(&self) -> Result<PublisherOptions, Failure> {
         let options = &self.gate.options;
         let (gate, has_failed) = (self.gate.clone(), self.has_failed.clone());
         let mut asked = PublisherOptions::default()
             .with_rendezvous(self.gate.rendezvous.clone())
-            .with_cohort(Cohort::of(self.rank.0, self.ranks).map_err(Failure::publishing)?)
-            .with_first_step(first.0)
+            .with_cohort(Cohort::of(self.rank.0, self.opened.ranks).map_err(Failure::publishing)?)
             .with_limit_bytes(options.memory.0)
             .with_limit_wait(LIMIT_WAIT)
             .with_least_limit_steps(u32::MAX)
             .with_reserve_steps(options.reserve)
             .with_interrupt(Asked::new(move || gate.is_over() || has_failed.load(Ordering::Relaxed)));
+        if let Numbers::From(first) = self.numbers {
+            asked = asked.with_first_step(first.0);
+        }
         self.gate.credentials.set(&mut asked.link);
         // Unlike a lone subscriber's, its ranks are dialled.
         asked.link.tcp = options.publish_at;
@@ -231,7 +275,13 @@ impl Ranked {
     /// Those who are asked for; or those who had subscribed before, for a while, and one in any case if any is asked for.
     fn await_subscribers(&self, publisher: &Publisher) {
         let (options, began) = (&self.gate.options, Instant::now());
-        let mut ending: Option<Instant> = None;
+        let (long, mut ending) = (options.awaits.min(RETURN), None::<Instant>);
+        if let (Rank(0), Some(before @ 1..)) = (self.rank, self.before) {
+            let stream = &self.inflow.stream;
+            eprintln!(
+                "flexpath: stream {stream:?}: {before} that had subscribed before are awaited for {long:?}"
+            );
+        }
         while !self.is_over() && !self.is_open.load(Ordering::Acquire) {
             if self.is_ending.load(Ordering::Acquire) {
                 ending.get_or_insert_with(Instant::now);
@@ -244,14 +294,18 @@ impl Ranked {
                 thread::sleep(NOTICE / 8);
                 continue;
             }
-            let awaited = match self.before {
-                None => options.subscribers,
-                Some(before) if began.elapsed() < options.awaits.min(RETURN) => {
-                    before.max(options.subscribers)
-                }
-                Some(_) => options.subscribers.min(1),
+            let before = self.before.filter(|_| began.elapsed() < long);
+            let awaited = match (before, self.before) {
+                (Some(before), _) => before.max(options.subscribers),
+                (None, Some(_)) => options.subscribers.min(1),
+                (None, None) => options.subscribers,
             };
+            // Not where the wait is cut short: who is still on the way has the run before.
+            if before.is_none() {
+                self.note_ready();
+            }
             if publisher.wait_for_subscriptions(awaited, NOTICE) >= awaited {
+                self.note_ready();
                 self.is_open.store(true, Ordering::Release);
             }
         }

@@ -59,7 +59,8 @@ impl Beginning {
         };
         let open = |disk| StreamFolder::open(disk, &relay.stream, options.durable);
         let folder = options.disk.as_deref().map(open).transpose()?;
-        let (shelf, kept) = folder.as_ref().map(|folder| folder.shelf(epoch, ranks)).transpose()?.unzip();
+        let (shelf, kept) =
+            folder.as_ref().map(|folder| folder.shelf(epoch, ranks, &relay.told_damage)).transpose()?.unzip();
         let kept: Option<Kept> = kept.flatten();
         let there = kept.as_ref().map_or(ranks, |kept| kept.ranks);
         let wrong = match ranks {

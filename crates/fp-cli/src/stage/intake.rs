@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use fp_core::{
     Cohort, EndReason, NextStep, Publisher, Rank, ReadError, StartAt, StepId, StepReader, StepWriter,
-    Subscriber,
+    Subscriber, VariableSet,
 };
 
 use super::beginning::Beginning;
@@ -18,9 +18,10 @@ use super::own_block::{self, OwnBlock};
 use super::putting;
 use super::relay::{Opening, Relay};
 use super::shelf::{Shelf, ShelvedStep, StreamFolder};
+use crate::crossing::Wanted;
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
-use crate::recorded_step;
+use crate::selecting::{self, AskedVariables};
 
 /// How long a first step of the past is awaited before a staged stream opens.
 const RESERVE_PATIENCE: Duration = Duration::from_secs(2);
@@ -50,10 +51,13 @@ pub(super) struct Intake<'a> {
     fate: Arc<OpeningFate>,
     /// How many of those before a kill are awaited. A later opening awaits none of them.
     awaited: u32,
-    /// How many subscriptions there were when that was noted last.
+    /// How many subscriptions there are, and were when that was noted last.
+    present: u32,
     noted: u32,
     /// The number of the next step.
     next: StepId,
+    /// What the publisher was asked for.
+    asked: AskedVariables,
 }
 
 impl<'a> Intake<'a> {
@@ -67,8 +71,10 @@ impl<'a> Intake<'a> {
             kept: beginning.kept.clone(),
             fate: Arc::new(OpeningFate::awaiting(0)),
             awaited: beginning.subscribers,
+            present: 0,
             noted: 0,
             next: StepId(0),
+            asked: AskedVariables::of(VariableSet::All),
         }
     }
 
@@ -80,9 +86,9 @@ impl<'a> Intake<'a> {
         };
         for opening in 0.. {
             let Some(opening) = self.opening(opening, source.as_mut())? else { break };
-            let first = opening.first;
-            (self.next, self.shelf, self.fate) = (first, opening.shelf, opening.fate);
-            let asked = self.relay.publisher_options(self.cohort()?, first)?;
+            let numbers = (opening.first, opening.goes_on);
+            (self.next, self.shelf, self.fate) = (opening.first, opening.shelf, opening.fate);
+            let asked = self.relay.publisher_options(self.cohort()?, numbers)?;
             let mut staged = Publisher::open(&self.relay.staged, asked).map_err(Failure::publishing)?;
             let over = self.follow(source.as_mut(), &mut staged);
             let is_over = !matches!(over, Ok(Over::Anew));
@@ -111,12 +117,12 @@ impl<'a> Intake<'a> {
     fn opening(
         &mut self,
         number: usize,
-        source: Option<&mut Subscriber>,
+        mut source: Option<&mut Subscriber>,
     ) -> Result<Option<Opening>, Failure> {
         if self.rank != Rank(0) {
             return Ok(self.relay.opening(number));
         }
-        if let (None, None, Some(source)) = (self.kept.first(), &self.pending, source) {
+        if let (None, None, Some(source)) = (self.kept.first(), &self.pending, source.as_mut()) {
             // What the publisher has in reserve comes at once, as soon as its way is open.
             let patience = if self.beginning.next == StepId(0) { NOTICE } else { RESERVE_PATIENCE };
             if let NextStep::Step(step) = source.next_step(patience)? {
@@ -130,7 +136,12 @@ impl<'a> Intake<'a> {
             _ => self.new_shelf()?,
         };
         let fate = Arc::new(OpeningFate::awaiting(self.awaited.max(self.relay.options.subscribers)));
-        let opening = Opening { first, shelf, fate };
+        // Those who subscribed to an earlier stager, of this very run, are not given its steps twice.
+        let was_staged = number == 0 && self.beginning.subscribers > 0;
+        let continues = self.pending.as_ref().map(StepReader::continues);
+        let continues = continues.or_else(|| source.map(|source| source.continues()));
+        let goes_on = was_staged || continues.unwrap_or(false);
+        let opening = Opening { first, goes_on, shelf, fate };
         self.relay.tell(opening.clone());
         Ok(Some(opening))
     }
@@ -138,7 +149,8 @@ impl<'a> Intake<'a> {
     /// A place for the steps of the publisher that has come since. Nothing is on it.
     fn new_shelf(&self) -> Result<Option<Arc<Shelf>>, Failure> {
         let epoch = self.pending.as_ref().and_then(StepReader::epoch).unwrap_or_default();
-        let shelf = |folder: &StreamFolder| folder.shelf(epoch, self.beginning.ranks);
+        let shelf =
+            |folder: &StreamFolder| folder.shelf(epoch, self.beginning.ranks, &self.relay.told_damage);
         let shelf = self.beginning.folder.as_ref().map(shelf).transpose()?;
         Ok(shelf.map(|(shelf, _)| Arc::new(shelf)))
     }
@@ -168,6 +180,7 @@ impl<'a> Intake<'a> {
                 }
                 continue;
             };
+            self.ask_for_wanted(source, staged)?;
             let step = match self.pending.take() {
                 Some(step) => step,
                 None => match source.next_step(NOTICE)? {
@@ -264,6 +277,7 @@ impl<'a> Intake<'a> {
             return;
         }
         let present = staged.wait_for_subscriptions(0, Duration::ZERO);
+        self.present = present;
         if self.fate.now() == Fate::Undecided {
             let may_be_late = self.beginning.has_stream || present > 0;
             let is_late = may_be_late && Instant::now() >= self.beginning.awaits;
@@ -284,6 +298,22 @@ impl<'a> Intake<'a> {
             self.noted = present;
             self.relay.note_disk(shelf.note_subscribers(present).as_ref().map(drop));
         }
+    }
+
+    /// With `--narrow` rank 0 asks the publisher for what those who are there want, and for all while nobody is.
+    fn ask_for_wanted(&mut self, source: &mut Subscriber, staged: &Publisher) -> Result<(), Failure> {
+        if self.rank != Rank(0) || !self.relay.options.narrow {
+            return Ok(());
+        }
+        let is_known = self.fate.now() == Fate::Published && self.present > 0;
+        let wanted = if is_known { Wanted::of(staged.wanted_variables()) } else { Wanted::default() };
+        if let Some(first) = self.asked.follow(wanted.variables(), source)? {
+            let (stream, asked) = (&self.relay.stream, &self.asked);
+            eprintln!(
+                "flexpath: stream {stream:?}: from step {first} on {asked} is staged, as it is asked for"
+            );
+        }
+        Ok(())
     }
 
     fn count_skipped(&self, skipped: u64) {
@@ -312,7 +342,7 @@ impl<'a> Intake<'a> {
     /// Publishes what this rank has of a step, or keeps it for those who are not back yet. The publisher may use its
     /// memory again once that is done.
     fn pass_on(&mut self, step: &StepReader, staged: &mut Publisher) -> Result<(), Failure> {
-        let variables = recorded_step::variables(step)?;
+        let variables = selecting::selected(step)?;
         let blocks = own_block::own_blocks(self.relay, step, &variables, (self.rank, self.beginning.ranks))?;
         let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
         let place = self.shelf.clone();

@@ -31,7 +31,7 @@ use beginning::Source;
 use bounds::Bounds;
 use course::Course;
 use relay::Relay;
-use shelf::Kept;
+use shelf::{Kept, ToldDamage};
 
 /// A stream that is being staged.
 struct Running {
@@ -48,6 +48,7 @@ struct Stager<'a> {
     /// Openings that were staged to their end.
     done: BTreeSet<(String, Option<Epoch>)>,
     bounds: Arc<Bounds>,
+    told_damage: Arc<ToldDamage>,
     /// Why the rendezvous could not be looked at last, as was told.
     untold: Option<String>,
     failure: Option<Failure>,
@@ -73,6 +74,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
         running,
         done,
         bounds,
+        told_damage: Arc::default(),
         untold,
         failure,
     };
@@ -89,8 +91,12 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
 
 impl Stager<'_> {
     fn watch(&mut self) -> Result<(), Failure> {
-        for kept in
-            self.options.disk.iter().map(|folder| shelf::kept(folder)).collect::<Result<Vec<_>, _>>()?
+        for kept in self
+            .options
+            .disk
+            .iter()
+            .map(|folder| shelf::kept(folder, &self.told_damage))
+            .collect::<Result<Vec<_>, _>>()?
         {
             kept.into_iter()
                 .filter(|kept| self.options.takes(&kept.stream))
@@ -165,8 +171,8 @@ impl Stager<'_> {
 
     fn start(&mut self, stream: &str, source: Source) {
         let course = Arc::new(Course::new(source.epoch(), self.interrupt.asked()));
-        let relay =
-            Relay::new(stream, self.options, self.rendezvous.clone(), (course.clone(), self.bounds.clone()));
+        let shared = (course.clone(), self.bounds.clone(), self.told_damage.clone());
+        let relay = Relay::new(stream, self.options, self.rendezvous.clone(), shared);
         let named = thread::Builder::new().name(format!("stage {stream}"));
         match named.spawn(move || run::run(&relay, source)) {
             Ok(thread) => _ = self.running.insert(stream.to_owned(), Running { thread, course }),

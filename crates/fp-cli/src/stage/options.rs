@@ -41,23 +41,24 @@ impl Relay {
         Ok(asked)
     }
 
-    /// For a rank that publishes it again, from this step on.
+    /// For a rank that publishes it again, from this step on. A run that begins anew does not say a first step: whoever had
+    /// steps of the run before would pass over those of the same numbers.
     pub(super) fn publisher_options(
         &self,
         cohort: Cohort,
-        first: StepId,
+        (first, goes_on): (StepId, bool),
     ) -> Result<PublisherOptions, Failure> {
         let options = &self.options;
         let mut asked = PublisherOptions::default()
             .with_rendezvous(self.rendezvous.clone())
             .with_cohort(cohort)
-            .with_first_step(first.0)
             .with_limit_bytes(options.limit_bytes())
             .with_limit_wait(LIMIT_WAIT)
             .with_least_limit_steps(u32::MAX)
             .with_reserve_steps(options.reserve.steps)
             .with_reserve_bytes(options.reserve.bytes)
             .with_interrupt(Asked::new(self.over()));
+        asked.first_step = (goes_on || first > StepId(0)).then_some(first.0);
         options.credentials.read()?.set(&mut asked.link);
         // Unlike a lone subscriber's, its ranks are dialled.
         asked.link.tcp = options.listen;

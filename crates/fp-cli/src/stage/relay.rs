@@ -10,7 +10,7 @@ use fp_core::rendezvous::Rendezvous;
 use super::bounds::Bounds;
 use super::course::Course;
 use super::fate::OpeningFate;
-use super::shelf::Shelf;
+use super::shelf::{Shelf, ToldDamage};
 use crate::arguments::StageOptions;
 use crate::failure::Failure;
 use crate::interrupt::NOTICE;
@@ -33,6 +33,8 @@ pub(super) struct Counts {
 pub(super) struct Opening {
     /// The number of its first step.
     pub(super) first: StepId,
+    /// Whether numbers go on from those of an opening before, also from 0 on.
+    pub(super) goes_on: bool,
     /// The place for its steps.
     pub(super) shelf: Option<Arc<Shelf>>,
     /// What becomes of what is on disk, and whether subscribers are awaited for it.
@@ -47,6 +49,7 @@ pub(super) struct Relay {
     pub(super) rendezvous: Rendezvous,
     pub(super) course: Arc<Course>,
     pub(super) bounds: Arc<Bounds>,
+    pub(super) told_damage: Arc<ToldDamage>,
     pub(super) counts: Counts,
     /// The openings of the staged stream, as rank 0 found them.
     openings: Mutex<Vec<Opening>>,
@@ -60,7 +63,7 @@ impl Relay {
         stream: &str,
         options: &Arc<StageOptions>,
         rendezvous: Rendezvous,
-        (course, bounds): (Arc<Course>, Arc<Bounds>),
+        (course, bounds, told_damage): (Arc<Course>, Arc<Bounds>, Arc<ToldDamage>),
     ) -> Self {
         Self {
             stream: stream.to_owned(),
@@ -69,6 +72,7 @@ impl Relay {
             rendezvous,
             course,
             bounds,
+            told_damage,
             counts: Counts::default(),
             openings: Mutex::default(),
             found: Condvar::new(),

@@ -8,8 +8,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use fp_core::{Epoch, StepId, StoredBytes};
@@ -131,6 +131,20 @@ impl ShelvedStep {
     }
 }
 
+/// Which damaged steps were told of: what is on disk is looked at more than once.
+#[derive(Default)]
+pub(crate) struct ToldDamage(Mutex<BTreeSet<PathBuf>>);
+
+impl ToldDamage {
+    /// Tells of a step of which one file is damaged, once.
+    fn tell(&self, step: StepId, damage: &SpoolError, files: &[PathBuf]) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if files.iter().filter(|path| told.insert(path.to_path_buf())).count() > 0 {
+            eprintln!("flexpath: {damage}; step {step} is left out");
+        }
+    }
+}
+
 /// What a stager left of one opening of a stream.
 pub(crate) struct Kept {
     pub(crate) stream: String,
@@ -153,7 +167,7 @@ fn failed(path: &Path, what: &str) -> impl FnOnce(io::Error) -> Failure {
 }
 
 /// What is there of every stream: of each the opening that was written to last.
-pub(crate) fn kept(disk: &Path) -> Result<Vec<Kept>, Failure> {
+pub(crate) fn kept(disk: &Path, told: &ToldDamage) -> Result<Vec<Kept>, Failure> {
     let mut newest: BTreeMap<String, Kept> = BTreeMap::new();
     for stream in subfolders(disk)? {
         // What another opening goes on with is found under that one.
@@ -164,7 +178,7 @@ pub(crate) fn kept(disk: &Path) -> Result<Vec<Kept>, Failure> {
         });
         for folder in folders.into_iter().chain(linked) {
             let Some(stream) = name(&stream) else { continue };
-            let Some(kept) = kept_in(stream, &folder)?.filter(|kept| !kept.steps.is_empty()) else {
+            let Some(kept) = kept_in(stream, &folder, told)?.filter(|kept| !kept.steps.is_empty()) else {
                 continue;
             };
             if newest.get(&kept.stream).is_none_or(|other| other.written < kept.written) {
@@ -220,7 +234,7 @@ fn name(path: &Path) -> Option<&str> {
     path.file_name().and_then(OsStr::to_str)
 }
 
-fn kept_in(stream: &str, folder: &Path) -> Result<Option<Kept>, Failure> {
+fn kept_in(stream: &str, folder: &Path, told: &ToldDamage) -> Result<Option<Kept>, Failure> {
     let Some(Ok(epoch)) = name(folder).map(parse_epoch) else { return Ok(None) };
     let entries = fs::read_dir(folder).map_err(failed(folder, "it cannot be read"))?;
     let mut files: BTreeMap<StepId, Vec<(u32, PathBuf)>> = BTreeMap::new();
@@ -234,12 +248,12 @@ fn kept_in(stream: &str, folder: &Path) -> Result<Option<Kept>, Failure> {
     let (mut steps, mut cut, mut damaged) = (BTreeSet::new(), Vec::new(), Vec::new());
     for (step, files) in files {
         let state = state(&files, ranks)?;
-        let paths = files.into_iter().map(|(_, path)| path);
+        let paths: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
         match state {
             State::Whole => _ = steps.insert(step),
             State::Cut => cut.extend(paths),
             State::Damaged(damage) => {
-                eprintln!("flexpath: {damage}; step {step} is left out");
+                told.tell(step, &damage, &paths);
                 damaged.extend(paths);
             }
         }
@@ -290,7 +304,12 @@ impl StreamFolder {
     }
 
     /// A shelf for one opening of the stream, and what is on it already. That may be of other ranks than these.
-    pub(crate) fn shelf(&self, epoch: Epoch, ranks: u32) -> Result<(Shelf, Option<Kept>), Failure> {
+    pub(crate) fn shelf(
+        &self,
+        epoch: Epoch,
+        ranks: u32,
+        told: &ToldDamage,
+    ) -> Result<(Shelf, Option<Kept>), Failure> {
         let folder = self.folder.join(epoch.to_string());
         // A link to what is gone.
         if folder.is_symlink() && !folder.is_dir() {
@@ -301,7 +320,7 @@ impl StreamFolder {
             let synced = File::open(&self.folder).and_then(|folder| folder.sync_all());
             synced.map_err(failed(&self.folder, "it cannot be synced"))?;
         }
-        let kept = kept_in(&self.stream, &folder)?;
+        let kept = kept_in(&self.stream, &folder, told)?;
         // Nobody was told that these are safe: the publisher kept them until all ranks had them.
         for path in kept.iter().flat_map(|kept| &kept.cut) {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;

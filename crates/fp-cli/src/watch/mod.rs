@@ -11,11 +11,11 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
-    EndReason, Interrupt as Asked, Judgement, NextStep, QueuePolicy, StepReader, Subscriber,
+    EndReason, Interrupt as Asked, Judgement, NextStep, OnLoss, QueuePolicy, StepReader, Subscriber,
     SubscriberOptions,
 };
 use fp_spool::Spool;
@@ -114,7 +114,16 @@ impl<'o> Watch<'o> {
             let written = options.variables.iter().filter(|_| writes).cloned();
             asked = asked.with_variables(delivered.chain(written));
         }
+        asked = self.awaiting(asked);
         Ok(if options.every_step { asked } else { asked.with_policy(QueuePolicy::DropOldest) })
+    }
+
+    /// With how long a publisher that is lost is awaited.
+    fn awaiting(&self, asked: SubscriberOptions) -> SubscriberOptions {
+        match self.options.awaits {
+            Duration::ZERO => asked,
+            awaits => asked.with_on_loss(OnLoss::AwaitRestart(awaits)),
+        }
     }
 
     /// Opens the subscriber that asks, if any action does.
@@ -125,7 +134,8 @@ impl<'o> Watch<'o> {
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
         if self.actions.iter().any(|action| matches!(action, Action::Request(_))) {
-            let (options, timeout) = (request::asker(interrupt, self.options.timeout), self.options.timeout);
+            let timeout = self.options.timeout;
+            let options = self.awaiting(request::asker(interrupt, timeout));
             let asker = open(&self.options.stream, options, credentials, rendezvous.clone())?;
             self.requests = Some(Requests::by(asker, timeout, self.options.json)?);
         }

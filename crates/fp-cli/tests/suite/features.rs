@@ -67,7 +67,12 @@ fn features_are_followed_and_watched() {
         assert_eq!(numbers, (40..46).collect::<Vec<_>>());
         assert_eq!(told[1]["events"].to_string(), r#"[{"event":"birth","id":2}]"#);
         assert_eq!(told[5]["events"].to_string(), r#"[{"event":"split","id":2,"other":3}]"#);
-        assert_eq!(told[1]["features"][1]["volume"].as_u64(), Some(4));
+        let born = &told[1]["features"][1];
+        assert_eq!(born["volume"].as_u64(), Some(4));
+        let extrema =
+            ["min", "min_place", "max", "max_place", "peak", "peak_place"].map(|name| born[name].to_string());
+        assert_eq!(extrema, ["5.0", "[0,4]", "5.0", "[0,4]", "5.0", "[0,4]"]);
+        assert_eq!(born["covariance"].to_string(), "[[0.0,0.0],[0.0,1.25]]");
         let watched = lines(&watch.stdout);
         assert_eq!(watched.len(), 1, "{}", watch.stdout);
         assert_eq!((&watched[0]["step"], &watched[0]["values"]), (&Value::from(41), &serde_json::json!([4])));

@@ -68,12 +68,16 @@ pub(crate) fn faults() -> u64 {
     std::env::var("FLEXPATH_FORWARD_FAULTS").map_or(8, |faults| faults.parse().expect("a number"))
 }
 
-/// One who takes all steps behind a gate while `harm` goes on: none is lost, and none comes twice. `harm` says how the
-/// gate is found, and which runs are left.
-pub(crate) fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn Fn()) -> Vec<Run> + Send) {
+/// One who takes all steps behind a gate while `harm` goes on: none is lost, and none comes twice. `harm` says which runs
+/// are left, and what else there is to say.
+pub(crate) fn is_harmless<T: Send>(
+    inside: &Path,
+    outside: &Path,
+    harm: impl FnOnce(&dyn Fn()) -> (Vec<Run>, T) + Send,
+) -> T {
     let [taken, published] = [AtomicU64::new(0), AtomicU64::new(u64::MAX)];
     let is_enough = AtomicBool::new(false);
-    let runs = thread::scope(|scope| {
+    let (runs, said) = thread::scope(|scope| {
         scope.spawn(|| publish_ahead(inside, &taken, &is_enough, &published));
         let harming = scope.spawn(|| {
             // Each fault comes while steps are on their way.
@@ -81,9 +85,9 @@ pub(crate) fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn 
                 let before = taken.load(Ordering::Relaxed);
                 eventually("steps come", || taken.load(Ordering::Relaxed) > before + 2);
             };
-            let runs = harm(&moved);
+            let harmed = harm(&moved);
             is_enough.store(true, Ordering::Relaxed);
-            runs
+            harmed
         });
         eventually("it is published outside", || is_open(outside, "sim"));
         let subscriber = attach(outside, "sim", awaiting);
@@ -94,6 +98,7 @@ pub(crate) fn is_harmless(inside: &Path, outside: &Path, harm: impl FnOnce(&dyn 
     });
     println!("{} steps, {} faults", published.into_inner(), faults());
     runs.into_iter().for_each(|run| drop(interrupt(run)));
+    said
 }
 
 /// Another moment each time.
@@ -116,7 +121,7 @@ fn a_cut_way_loses_nothing_and_gives_nothing_twice() {
             a_while(number);
             wire.cut();
         }
-        vec![forward, gate]
+        (vec![forward, gate], ())
     });
     assert!(wire.dialled() as u64 > faults(), "each cut has it dialled again");
 }
@@ -134,7 +139,7 @@ fn a_killed_forward_loses_nothing_and_gives_nothing_twice() {
             kill(running);
             running = forward(inside, &address, &[]);
         }
-        vec![running, gate]
+        (vec![running, gate], ())
     });
 }
 
@@ -157,7 +162,7 @@ fn a_killed_gate_loses_nothing_and_gives_nothing_twice() {
             (running, address) = gate(outside, &options);
             wire.lead_to(&address);
         }
-        vec![forward, running]
+        (vec![forward, running], ())
     });
 }
 
@@ -232,7 +237,7 @@ fn a_killed_forward_and_then_a_killed_gate_lose_nothing_either() {
             (gate_now, address) = gate(outside, &options);
             wire.lead_to(&address);
         }
-        vec![forward_now, gate_now]
+        (vec![forward_now, gate_now], ())
     });
 }
 

@@ -100,25 +100,29 @@ fn certificates_let_in_and_are_looked_at_on_both_sides() {
 
 /// What a made-up gate says after it was offered the stream; and what the command says then.
 fn with_a_gate_that_says(notes: &[&str], said: &str) {
-    offered_by(&[], 2, notes, said);
+    offered_by(&[], &[(3, notes)], said);
 }
 
-/// The same of a forward with these options, which offers the stream in that version.
-fn offered_by(options: &[&str], version: u32, notes: &[&str], said: &str) {
+/// The same of a forward with these options, which offers the stream in these versions, one after the other.
+fn offered_by(options: &[&str], offers: &[(u32, &[&str])], said: &str) {
     let live = Live::start("sim");
     let mut listener = ConnectionListener::listen("127.0.0.1:0".parse().unwrap(), None, None, None).unwrap();
     let options = [&["--await", "1"], options].concat();
     let forward = forward(live.path(), &listener.address().to_string(), &options);
-    let connection = listener.accept(Duration::from_secs(60)).unwrap().expect("it dials");
-    let offered = connection.incoming().unwrap();
-    let Some(Incoming::Note(offer)) = offered else { panic!("no offer: {offered:?}") };
-    let begins = format!(r#"{{"offer":{{"version":{version},"stream":"sim""#);
-    assert!(String::from_utf8(offer).unwrap().starts_with(&begins));
-    for note in notes {
-        connection.tell(note.as_bytes()).unwrap();
+    let mut dialled = Vec::new();
+    for (version, notes) in offers {
+        let connection = listener.accept(Duration::from_secs(60)).unwrap().expect("it dials");
+        let offered = connection.incoming().unwrap();
+        let Some(Incoming::Note(offer)) = offered else { panic!("no offer: {offered:?}") };
+        let begins = format!(r#"{{"offer":{{"version":{version},"stream":"sim""#);
+        assert!(String::from_utf8(offer).unwrap().starts_with(&begins));
+        for note in *notes {
+            connection.tell(note.as_bytes()).unwrap();
+        }
+        dialled.push(connection);
     }
     fails(forward, 1, said);
-    drop(connection);
+    drop(dialled);
     live.stop();
 }
 
@@ -135,16 +139,37 @@ fn a_gate_that_lies_is_believed_nothing() {
     with_a_gate_that_says(&["{}"], "it says what means nothing here");
 }
 
-/// What gates of version 1 say to all others.
+/// What gates of version 1 say to all others. What they do know they are offered then.
 #[test]
 fn a_gate_of_before_says_that_it_knows_neither_compression_nor_selections() {
-    let why = "it speaks version 1 with `flexpath forward`, and not 2";
-    let refused = format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
+    let why = |version: u32| format!("it speaks version 1 with `flexpath forward`, and not {version}");
+    let refused = |version| format!(r#"{{"refused":{{"why":"{}","again":false}}}}"#, why(version));
+    let [of_2, of_3] = [refused(2), refused(3)];
     for options in [&["--compress"][..], &["--compress=pco", "--all"], &[]] {
-        offered_by(options, 2, &[&refused], why);
+        offered_by(options, &[(3, &[&of_3]), (2, &[&of_2])], &why(2));
     }
-    // What it does know it is offered.
-    offered_by(&["--all"], 1, &[r#"{"refused":{"why":"no room","again":false}}"#], "no room");
+    let no_room = r#"{"refused":{"why":"no room","again":false}}"#;
+    offered_by(&["--all"], &[(3, &[&of_3]), (1, &[no_room])], "no room");
+}
+
+/// The next time there may be room: a gate that is not old is not taken for one.
+#[test]
+fn what_is_refused_for_another_reason_is_not_offered_in_an_older_version() {
+    let why = "it takes 64 streams at most";
+    let refused = format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
+    offered_by(&[], &[(3, &[&refused])], why);
+}
+
+/// It gets the steps that it knows of, and forward says what it does not get.
+#[test]
+fn a_gate_of_before_is_told_of_no_run_that_begins_anew() {
+    let refused = r#"{"refused":{"why":"it speaks versions up to 2 with `flexpath forward`, and not 3","again":false}}"#;
+    let welcome = r#"{"welcome":{"has":null,"pending":[],"reserve":0}}"#;
+    let no_room = r#"{"refused":{"why":"no room","again":false}}"#;
+    let said = "is of a version that is not told when a run begins anew";
+    for (options, least) in [(&[][..], 2), (&["--all"], 1)] {
+        offered_by(options, &[(3, &[refused]), (least, &[welcome, no_room])], said);
+    }
 }
 
 #[test]
@@ -168,8 +193,8 @@ fn a_gate_does_not_believe_either() {
     let refused = |why: &str| format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
     assert_eq!(answers(&[offer("a*", 1)]), refused("\\\"a*\\\" is no name of a stream"));
     assert_eq!(
-        answers(&[offer("sim", 3)]),
-        refused("it speaks versions up to 2 with `flexpath forward`, and not 3")
+        answers(&[offer("sim", 4)]),
+        refused("it speaks versions up to 3 with `flexpath forward`, and not 4")
     );
     assert_eq!(answers(&["\"ended\"".to_owned()]), "", "it is closed on");
     assert!(answers(&[offer("sim", 1)]).starts_with("{\"welcome\""));

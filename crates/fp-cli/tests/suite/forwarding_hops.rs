@@ -41,35 +41,79 @@ fn what_comes_out_behind_two_gates_is_what_was_published() {
     }
 }
 
-/// Each way is cut, and the forward between them is killed, in turn.
+/// A gate, and the way to it, which stays where it is as the gate is killed and another one takes its place.
+struct Reached<'a> {
+    folder: &'a Path,
+    options: &'a [&'a str],
+    gate: Run,
+    way: Wire,
+}
+
+impl<'a> Reached<'a> {
+    fn start(folder: &'a Path, options: &'a [&'a str]) -> Self {
+        let (gate, address) = gate(folder, options);
+        Self { folder, options, gate, way: Wire::to(&address) }
+    }
+
+    fn kill(&mut self) {
+        let (next, address) = gate(self.folder, self.options);
+        kill(std::mem::replace(&mut self.gate, next));
+        self.way.lead_to(&address);
+    }
+}
+
+/// The forward behind it holds what the gate behind that has not taken, and is given it again.
 #[test]
-fn two_hops_lose_nothing_and_give_nothing_twice() {
+fn a_killed_gate_between_two_hops_loses_nothing_and_gives_nothing_twice() {
     let [inside, between, outside] = [(); 3].map(|()| tempfile::tempdir().unwrap());
     let (inside, between, outside) = (inside.path(), between.path(), outside.path());
     let (outer, address) = gate(outside, &["--subscribers", "1"]);
-    let outer_wire = Wire::to(&address);
-    // The reserve has what the forward behind it had in hand.
-    let (inner, address) = gate(between, &["--subscribers", "1", "--reserve", "40"]);
-    let inner_wire = Wire::to(&address);
-    let first = forward(inside, &inner_wire.address(), &[]);
-    let mut second = forward(between, &outer_wire.address(), &[]);
-    let wires = [&inner_wire, &outer_wire];
+    let mut inner = Reached::start(between, &["--subscribers", "1"]);
+    let first = forward(inside, &inner.way.address(), &[]);
+    let second = forward(between, &address, &[]);
     is_harmless(inside, outside, |moved| {
         for number in 0..faults() {
             moved();
             a_while(number);
-            match number % 3 {
-                0 => wires[0].cut(),
-                1 => wires[1].cut(),
-                _ => {
+            inner.kill();
+        }
+        (vec![first, inner.gate, second, outer], ())
+    });
+}
+
+/// Each way is cut, and each gate and each forward is killed, in turn.
+#[test]
+fn two_hops_lose_nothing_and_give_nothing_twice() {
+    let [inside, between, outside] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let (inside, between, outside) = (inside.path(), between.path(), outside.path());
+    // The reserve has what whoever is killed behind a gate had in hand.
+    let options = ["--subscribers", "1", "--reserve", "40"];
+    let [mut inner, mut outer] = [between, outside].map(|folder| Reached::start(folder, &options));
+    let mut first = forward(inside, &inner.way.address(), &[]);
+    let mut second = forward(between, &outer.way.address(), &[]);
+    let dialled = is_harmless(inside, outside, |moved| {
+        for number in 0..6 * faults().div_ceil(6) {
+            moved();
+            a_while(number);
+            match number % 6 {
+                0 => inner.way.cut(),
+                1 => inner.kill(),
+                2 => {
                     kill(second);
-                    second = forward(between, &wires[1].address(), &[]);
+                    second = forward(between, &outer.way.address(), &[]);
+                }
+                3 => outer.way.cut(),
+                4 => outer.kill(),
+                _ => {
+                    kill(first);
+                    first = forward(inside, &inner.way.address(), &[]);
                 }
             }
         }
-        vec![first, inner, second, outer]
+        let dialled = [inner.way.dialled(), outer.way.dialled()];
+        (vec![first, inner.gate, second, outer.gate], dialled)
     });
-    assert!(wires.iter().all(|wire| wire.dialled() > 1), "each way was cut and dialled again");
+    assert!(dialled.iter().all(|dialled| *dialled > 1), "each way was cut and dialled again");
 }
 
 /// One takes the steps that a condition asks for, another one all, both of the same stream.

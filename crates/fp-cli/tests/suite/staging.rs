@@ -288,12 +288,12 @@ fn a_publisher_that_is_killed_and_comes_back_goes_on_and_so_does_the_next_stager
         let options = ["--durable", "--reserve", "100", "--memory", "300K"];
         Run::at(folder.path(), &[&["stage", "sim", "--disk", disk.to_str().unwrap()], &options[..]].concat())
     };
-    let (publisher, stager) = (replay("0:"), stage());
+    let (publisher, stager) = (replay("1:"), stage());
     let mut subscriber = attach(folder.path(), "sim-staged", awaiting);
     let first: Vec<u64> = (0..10).map(|_| take(&mut subscriber).expect("a step")).collect();
     kill(publisher);
     // It says with which number it goes on, and so all numbers do.
-    let publisher = replay("0:");
+    let publisher = replay("1:");
     let more: Vec<u64> = (0..20).map(|_| take(&mut subscriber).expect("a step")).collect();
     kill(stager);
     let stager = stage();

@@ -125,7 +125,21 @@ impl Run {
     /// Starts the command with that rendezvous directory, and what else `prepare` sets.
     pub(crate) fn with(rendezvous: &Path, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flexpath"));
-        command.args(arguments).env("FLEXPATH_RENDEZVOUS", rendezvous).env_remove("FLEXPATH_LOG");
+        command.args(arguments);
+        Self::start(rendezvous, command, prepare)
+    }
+
+    /// Starts a line of a shell that knows the command by its name, in that folder.
+    pub(crate) fn line(rendezvous: &Path, folder: &Path, line: &str) -> Self {
+        let command = Path::new(env!("CARGO_BIN_EXE_flexpath")).parent().expect("in a folder");
+        let others = std::env::var("PATH").expect("where commands are");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", line]).current_dir(folder).env("PATH", format!("{}:{others}", command.display()));
+        Self::start(rendezvous, shell, |_| {})
+    }
+
+    fn start(rendezvous: &Path, mut command: Command, prepare: impl FnOnce(&mut Command)) -> Self {
+        command.env("FLEXPATH_RENDEZVOUS", rendezvous).env_remove("FLEXPATH_LOG");
         command.env_remove("FLEXPATH_TOKEN_FILE").env_remove("FLEXPATH_LISTEN");
         // Whatever the command leaves behind is seen there.
         command.env("TMPDIR", rendezvous);

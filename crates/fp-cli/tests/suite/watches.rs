@@ -5,6 +5,7 @@ use fp_core::record::{Field, RecordType};
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{Dtype, Native, ParameterKind, Publisher, PublisherOptions, RecordBlock, Transforms, Variable};
 use serde_json::Value;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -146,6 +147,33 @@ fn a_simulation_is_asked_for_values() {
     live.stop();
 }
 
+/// What there is to ask for, for people and for programs.
+#[test]
+fn parameters_are_listed() {
+    let range = ParameterKind::Integer { least: 0, greatest: 10 };
+    let live = Live::with("rows", |options| {
+        options
+            .with_described_parameter("level", range, "of the tank, in m")
+            .with_parameter("stop", ParameterKind::Signal)
+    });
+    let listed = Run::of(&live, &["request", "rows"]).finish();
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    let expected = "level  a whole number from 0 to 10  of the tank, in m\nstop   no value\n";
+    assert_eq!(listed.stdout, expected);
+    let listed = Run::of(&live, &["request", "rows", "--json"]).finish();
+    let value: Value = serde_json::from_str(&listed.stdout).expect("JSON");
+    let level = serde_json::json!({"parameter": "level", "takes": "a whole number from 0 to 10", "text": "of the tank, in m"});
+    assert_eq!(value, serde_json::json!([level, {"parameter": "stop", "takes": "no value", "text": ""}]));
+    live.stop();
+    let silent = Live::with("rows", |options| options);
+    let listed = Run::of(&silent, &["request", "rows"]).finish();
+    assert_eq!(
+        (listed.code, listed.stdout.as_str()),
+        (Some(0), "rows takes no requests: it declares no parameter\n")
+    );
+    silent.stop();
+}
+
 /// A pause of which the command says when it holds, a resume, and an urgent request; and what has no value.
 #[test]
 fn a_simulation_is_paused_from_the_command_line() {
@@ -212,6 +240,86 @@ fn what_a_function_of_the_publisher_makes_is_watched() {
         assert_eq!(line["measured"][0]["place"], serde_json::json!([2, 3]));
     }
     assert_eq!(lines(&watched.stdout).len(), 2, "{}", watched.stderr);
+    live.stop();
+}
+
+/// So many steps, each of which is as the condition says, for one watch.
+fn publish_hits(place: &Path, steps: u64) {
+    let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(place).expect("a place"));
+    let options = options.with_min_subscribers(1).with_derive_budget(Duration::from_secs(60));
+    let mut publisher = Publisher::open("hits", options).expect("the stream opens");
+    let variable = Variable::scalar::<u64>("count").expect("a name");
+    for step in 0..steps {
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put_scalar(&variable, step).expect("put");
+        writer.end().expect("ended");
+    }
+    publisher.close().expect("closed");
+}
+
+/// Of steps that come sooner after one another than `--least` says the first is acted on. Unless it says so, each is.
+#[test]
+fn steps_that_come_too_soon_are_passed_over_and_counted() {
+    for (least, acted) in [(&[][..], 10), (&["--least", "0"], 10), (&["--least", "3600"], 1)] {
+        let place = tempfile::tempdir().expect("a folder");
+        let watched = std::thread::scope(|scope| {
+            scope.spawn(|| publish_hits(place.path(), 10));
+            let arguments = ["watch", "hits", "max(count) >= 0", "--every-step", "--json"];
+            Run::at(place.path(), &[&arguments[..], least].concat()).finish()
+        });
+        assert_eq!(watched.code, Some(0), "{least:?}: {}", watched.stderr);
+        let told: Vec<_> = lines(&watched.stdout).iter().map(|line| line["step"].as_u64()).collect();
+        assert_eq!(told, (0..acted).map(Some).collect::<Vec<_>>(), "{least:?}");
+        let passed_over = "stream \"hits\": 9 such steps passed over (--least)";
+        assert_eq!(watched.stderr.contains(passed_over), acted == 1, "{least:?}: {}", watched.stderr);
+        assert_eq!(watched.stderr.contains("passed over"), acted == 1, "{least:?}: {}", watched.stderr);
+    }
+}
+
+/// Neither while it runs, nor sooner than its file says.
+#[test]
+fn a_command_is_not_started_again_too_soon() {
+    for (least, script) in [("0", "while [ ! -e \"$1/go\" ]; do sleep 0.01; done"), ("3600", ":")] {
+        let place = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| place.path().join(name).to_str().expect("a name").to_owned();
+        let text = format!(
+            "[command.note]\nrun = [\"sh\", \"-c\", 'echo $2 >> \"$1/started\"; {script}', \"note\", {:?}, \"{{step}}\"]\n\
+             least_seconds = {least}\n",
+            place.path().to_str().expect("a name")
+        );
+        std::fs::write(path("commands.toml"), text).expect("written");
+        let watched = std::thread::scope(|scope| {
+            scope.spawn(|| publish_hits(place.path(), 10));
+            let arguments =
+                ["watch", "hits", "max(count) >= 0", "--every-step", "--json", "--then", "run note"];
+            let more = ["--then", "notify", "--commands", &path("commands.toml")];
+            let mut run = Run::at(place.path(), &[&arguments[..], &more].concat());
+            let mut told = BufReader::new(run.child.stdout.take().expect("read here")).lines();
+            // The last step was told: it was not started for any since the first.
+            let all: Vec<String> = told.by_ref().take(10).map(|line| line.expect("text")).collect();
+            std::fs::write(path("go"), "").expect("written");
+            assert!(all[9].contains("\"step\":9"), "{all:?}");
+            run.finish()
+        });
+        assert_eq!(watched.code, Some(0), "{least}: {}", watched.stderr);
+        assert_eq!(std::fs::read_to_string(path("started")).expect("it ran"), "0\n", "{least}");
+        let said = "command note: not started for 9 steps, as one was running or had just been";
+        assert!(watched.stderr.contains(said), "{least}: {}", watched.stderr);
+    }
+}
+
+/// When the time is over the next one is acted on again. What lies between two that are, was passed over.
+#[test]
+fn after_a_while_steps_are_acted_on_again() {
+    let live = Live::start("rows");
+    let arguments = ["watch", "rows", "max(temperature) > -1e9", "--every-step", "--json", "--steps", "2"];
+    let watched = Run::of(&live, &[&arguments[..], &["--least", "0.3"]].concat()).finish();
+    assert_eq!(watched.code, Some(0), "{}", watched.stderr);
+    let told: Vec<u64> = lines(&watched.stdout).iter().filter_map(|line| line["step"].as_u64()).collect();
+    let [first, second] = told[..] else { panic!("{told:?}") };
+    let between = second - first - 1;
+    let said = format!("stream \"rows\": {between} such steps passed over (--least)");
+    assert_eq!(watched.stderr.contains(&said), between > 0, "{}", watched.stderr);
     live.stop();
 }
 
@@ -289,58 +397,4 @@ fn fields_of_records_are_watched() {
             watched.stderr
         );
     });
-}
-
-/// Each kind of condition goes to the publisher and comes back with its numbers, which are those of the step's rows.
-#[test]
-fn every_condition_is_taken() {
-    let live = Live::start("rows");
-    let temperature = |step: u64| rows_of_step(step).concat();
-    let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len() as f64;
-    let variance = |all: &[f64]| all.iter().map(|x| (x - mean(all)).powi(2)).sum::<f64>() / all.len() as f64;
-    type Number<'n> = Option<&'n dyn Fn(&[f64]) -> f64>;
-    let least = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min);
-    let greatest = |all: &[f64]| all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let sum = |all: &[f64]| all.iter().sum::<f64>();
-    let count = |all: &[f64]| all.len() as f64;
-    let truth = |_: &[f64]| 1.0;
-    let all: &[(&str, Number<'_>)] = &[
-        ("has(temperature)", None),
-        ("max(temperature) > 0", Some(&greatest)),
-        ("min(temperature) >= 0.5", Some(&least)),
-        ("sum(temperature) > 0", Some(&sum)),
-        ("mean(temperature) > 0", Some(&mean)),
-        ("variance(temperature) < 1e6", Some(&variance)),
-        ("count(temperature > 0) <= 12", Some(&count)),
-        ("any(temperature > 0)", Some(&truth)),
-        ("all(temperature > 0)", Some(&truth)),
-        // Each element grows by 100 from step to step.
-        ("change(max(temperature)) >= 100", Some(&greatest)),
-        ("max(temperature) > 0 and has(count)", Some(&greatest)),
-        ("max(temperature) > 0 or has(nothing)", Some(&greatest)),
-        ("not max(temperature) < 0", Some(&greatest)),
-        ("rises(max(temperature) > 0)", Some(&greatest)),
-        ("hysteresis(max(temperature) > 0, has(nothing))", Some(&greatest)),
-        ("held(max(temperature) > 0, 2, 3)", Some(&greatest)),
-        ("every(2)", None),
-        ("argmax(temperature)[0] > 0", Some(&greatest)),
-        ("argmin(temperature)[0] <= 0", Some(&least)),
-        ("window(mean(temperature), 2, range) > 1", Some(&mean)),
-        ("quantile(temperature, 0.5, -1..1 / 2) >= 1", Some(&|_| 1.0)),
-    ];
-    for (condition, number) in all {
-        let steps = if condition.starts_with("rises") { "1" } else { "2" };
-        let watched = Run::of(&live, &["watch", "rows", condition, "--json", "--steps", steps]).finish();
-        assert_eq!(watched.code, Some(0), "{condition}: {}", watched.stderr);
-        for line in lines(&watched.stdout) {
-            let rows = temperature(line["step"].as_u64().expect("a number"));
-            let found = &line["measured"][0]["number"];
-            let found = found.as_f64().or_else(|| found[0].as_f64());
-            let wanted = number.map(|number| number(&rows));
-            let is_near =
-                found.zip(wanted).is_some_and(|(one, other)| (one - other).abs() <= 1e-9 * other.abs());
-            assert!(is_near || (found, wanted) == (None, None), "{condition}: {line}, {wanted:?}");
-        }
-    }
-    live.stop();
 }

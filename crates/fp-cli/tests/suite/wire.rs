@@ -1,12 +1,16 @@
 //! A way between two ends that a test can cut, and make long.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use crate::kinds::eventually;
+
+/// How soon what was held goes on when it is let go.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Whatever is dialled here goes on to another address.
 pub(crate) struct Wire {
@@ -21,6 +25,9 @@ struct Shared {
     dialled: AtomicUsize,
     /// Bytes that whoever dialled has sent.
     carried: AtomicU64,
+    /// Whether what they send stays on its way.
+    is_held: Mutex<bool>,
+    let_go: Condvar,
 }
 
 impl Wire {
@@ -34,6 +41,8 @@ impl Wire {
             open: Mutex::default(),
             dialled: AtomicUsize::new(0),
             carried: AtomicU64::new(0),
+            is_held: Mutex::default(),
+            let_go: Condvar::new(),
         });
         let of_thread = shared.clone();
         // It ends with the process.
@@ -67,6 +76,12 @@ impl Wire {
         }
     }
 
+    /// From now on what whoever dialled sends stays on its way, or goes on.
+    pub(crate) fn hold(&self, is_held: bool) {
+        *self.shared.is_held.lock().unwrap() = is_held;
+        self.shared.let_go.notify_all();
+    }
+
     /// How often it was dialled.
     pub(crate) fn dialled(&self) -> usize {
         self.shared.dialled.load(Ordering::SeqCst)
@@ -86,23 +101,65 @@ impl Shared {
         let Ok(far) = TcpStream::connect(to) else { return };
         let ends = |from: &TcpStream, to: &TcpStream| (from.try_clone().unwrap(), to.try_clone().unwrap());
         let (there, back, shared) = (ends(&near, &far), ends(&far, &near), self.clone());
-        let note = move |count| {
-            shared.carried.fetch_add(count, Ordering::SeqCst);
-        };
-        thread::spawn(move || pump(there, note));
-        thread::spawn(move || pump(back, |_| {}));
+        thread::spawn(move || shared.bring(there));
+        thread::spawn(move || pump(back));
         self.open.lock().unwrap_or_else(PoisonError::into_inner).push((near, far));
+    }
+
+    /// What whoever dialled sends: all of it is read and counted, also while it is held.
+    fn bring(&self, (mut from, mut to): (TcpStream, TcpStream)) {
+        from.set_read_timeout(Some(LOOK)).unwrap();
+        let (mut bytes, mut held) = (vec![0; 64 << 10], Vec::new());
+        loop {
+            match from.read(&mut bytes) {
+                Ok(0) => break,
+                Ok(count) => {
+                    self.carried.fetch_add(count as u64, Ordering::SeqCst);
+                    held.extend_from_slice(&bytes[..count]);
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(_) => break,
+            }
+            let is_held = *self.is_held.lock().unwrap();
+            if !is_held && to.write_all(&std::mem::take(&mut held)).is_err() {
+                break;
+            }
+        }
+        let is_held = self.is_held.lock().unwrap();
+        drop(self.let_go.wait_while(is_held, |is_held| *is_held).unwrap());
+        // Both know that nothing comes any more.
+        let _ = to.write_all(&held);
+        let _ = to.shutdown(Shutdown::Write);
     }
 }
 
-fn pump((mut from, mut to): (TcpStream, TcpStream), note: impl Fn(u64)) {
+fn pump((mut from, mut to): (TcpStream, TcpStream)) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
-        note(count as u64);
         if to.write_all(&bytes[..count]).is_err() {
             break;
         }
     }
     // Both know that nothing comes any more.
     let _ = to.shutdown(Shutdown::Write);
+}
+
+/// Signs of life come before what a test awaits.
+#[test]
+fn what_is_held_is_counted_and_comes_whole() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let way = Wire::to(&listener.local_addr().unwrap().to_string());
+    let mut near = TcpStream::connect(way.address()).unwrap();
+    let (mut far, _) = listener.accept().unwrap();
+    way.hold(true);
+    for count in 1..=5_u8 {
+        near.write_all(&[count; 10]).unwrap();
+        eventually("it is counted", || way.carried() == u64::from(count) * 10);
+    }
+    way.hold(false);
+    let mut found = [0; 50];
+    far.read_exact(&mut found).unwrap();
+    assert!(found.iter().zip(0..).all(|(found, at)| *found == at / 10 + 1), "{found:?}");
+    drop(near);
+    assert_eq!(far.read(&mut found).unwrap(), 0);
 }

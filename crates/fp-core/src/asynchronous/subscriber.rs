@@ -42,8 +42,8 @@ impl Subscriber {
         self.shared.endpoint.signal(has_next)
     }
 
-    /// As [`Subscriber::open`], for a task. The first poll binds the listener and looks into the rendezvous directory;
-    /// none waits.
+    /// As [`Subscriber::open`], for a task. The first poll looks into the rendezvous directory. Before that it binds the
+    /// listener of a rank that has one. No poll waits.
     ///
     /// Cancel safe: dropped, it leaves, on a thread of its own.
     ///

@@ -73,7 +73,7 @@ static BACKGROUND: Mutex<Option<(u32, Arc<Background>)>> = Mutex::new(None);
 /// The process's background thread, started on first use.
 pub(crate) fn background() -> Result<Arc<Background>, std::io::Error> {
     let mut started = BACKGROUND.lock().unwrap_or_else(PoisonError::into_inner);
-    let own = std::process::id();
+    let own = fp_transport::own_pid();
     if let Some((_, background)) = started.as_ref().filter(|(process, _)| *process == own) {
         return Ok(background.clone());
     }
@@ -124,12 +124,20 @@ impl Background {
         *self.awake.lock().unwrap_or_else(PoisonError::into_inner) = end;
     }
 
-    /// Drives this from now on, as long as somebody else holds it. Newcomers knock at its `door`.
-    pub(crate) fn add(&self, driven: &Arc<dyn Driven>, door: BorrowedFd<'_>) -> Result<u64, std::io::Error> {
+    /// Drives this from now on, as long as somebody else holds it. Newcomers knock at its `door`, if it has one. It is
+    /// `armed` at once, or when whoever is at it has gone.
+    pub(crate) fn add(
+        &self,
+        driven: &Arc<dyn Driven>,
+        door: Option<BorrowedFd<'_>>,
+        armed: bool,
+    ) -> Result<u64, std::io::Error> {
         let token = self.next.fetch_add(1, Ordering::Relaxed);
-        let flags = epoll::EventFlags::IN | epoll::EventFlags::ONESHOT;
-        self.lock().insert(token, Entry { driven: Arc::downgrade(driven), armed: true });
+        let mut flags = epoll::EventFlags::ONESHOT;
+        flags.set(epoll::EventFlags::IN, armed);
+        self.lock().insert(token, Entry { driven: Arc::downgrade(driven), armed });
         epoll::add(&self.epoll, driven.descriptor(), epoll::EventData::new_u64(token), flags)?;
+        let Some(door) = door else { return Ok(token) };
         // Told once of each knock: a caller that is at the endpoint may take some time to answer it.
         let flags = epoll::EventFlags::IN | epoll::EventFlags::ET;
         epoll::add(&self.epoll, door, epoll::EventData::new_u64(token | DOOR_BIT), flags)?;
@@ -137,11 +145,11 @@ impl Background {
     }
 
     /// Drives this no more.
-    pub(crate) fn remove(&self, token: u64, descriptor: BorrowedFd<'_>, door: BorrowedFd<'_>) {
+    pub(crate) fn remove(&self, token: u64, descriptor: BorrowedFd<'_>, door: Option<BorrowedFd<'_>>) {
         self.lock().remove(&token);
         // The sets may be gone with their owner already; there is nothing left to undo then.
         let _ = epoll::delete(&self.epoll, descriptor);
-        let _ = epoll::delete(&self.epoll, door);
+        door.map(|door| epoll::delete(&self.epoll, door));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Entry>> {
@@ -314,6 +322,24 @@ mod tests {
         rustix::io::write(bell, &1u64.to_ne_bytes()).expect("rung");
     }
 
+    /// Whoever waits at it needs nobody else, until he goes.
+    #[test]
+    fn one_that_is_not_armed_is_left_to_who_waits_at_it() {
+        let background = Background::new().expect("descriptors");
+        let set = bell();
+        let taken = Arc::new(Taken { set, turns: AtomicUsize::new(0), knocks: AtomicUsize::new(0) });
+        let driven: Arc<dyn Driven> = taken.clone();
+        let token = background.add(&driven, None, false).expect("watched");
+        let round = || _ = background.round(&mut Vec::with_capacity(4), Duration::from_millis(1));
+        ring(&taken.set);
+        round();
+        assert_eq!(taken.turns.load(Ordering::SeqCst), 0);
+        background.arm(token);
+        round();
+        assert_eq!(taken.turns.load(Ordering::SeqCst), 1);
+        background.remove(token, taken.set.as_fd(), None);
+    }
+
     /// Who is inside is heard once, and then left to whoever is at the endpoint. Who knocks is heard each time, and a
     /// knock that was not answered wakes nobody again.
     #[test]
@@ -322,7 +348,7 @@ mod tests {
         let (door, set) = (bell(), bell());
         let taken = Arc::new(Taken { set, turns: AtomicUsize::new(0), knocks: AtomicUsize::new(0) });
         let driven: Arc<dyn Driven> = taken.clone();
-        let token = background.add(&driven, door.as_fd()).expect("watched");
+        let token = background.add(&driven, Some(door.as_fd()), true).expect("watched");
         let heard = || (taken.turns.load(Ordering::SeqCst), taken.knocks.load(Ordering::SeqCst));
         let round = || _ = background.round(&mut Vec::with_capacity(4), Duration::from_millis(1));
         ring(&taken.set);
@@ -335,7 +361,7 @@ mod tests {
             round();
             assert_eq!(heard(), (1, knocks), "it is not armed again as nobody left it alone");
         }
-        background.remove(token, taken.set.as_fd(), door.as_fd());
+        background.remove(token, taken.set.as_fd(), Some(door.as_fd()));
         ring(&door);
         round();
         assert_eq!(heard(), (1, 3), "it is not driven any more");

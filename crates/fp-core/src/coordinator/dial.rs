@@ -1,17 +1,15 @@
-//! Dialling: straight-line code on a thread of its own, as a handshake waits for the other side's coordinator. The
-//! outcome comes back through a mailbox with a descriptor.
+//! How a handle dials, and the mailbox with a descriptor through which other threads tell it what became of something.
 
 use crate::rendezvous::registrar::News;
-use fp_proto::config::ContactText;
 use fp_proto::effect::DialTicket;
 use fp_transport::{
-    Contact, DialError, DialOptions, Domain, Link, Purpose, TlsIdentity, Token, TransportKind,
-    TransportPolicy,
+    Contact, DialError, DialOptions, DialStep, Dialling, Domain, Link, Purpose, TlsIdentity, Token,
+    TransportKind, TransportPolicy,
 };
 use fp_types::Epoch;
 use rustix::event::{EventfdFlags, eventfd};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a connection to an entry of the rendezvous may take to come about. A host that is there accepts it by itself,
@@ -78,32 +76,10 @@ pub(crate) struct Dial {
 }
 
 impl Dial {
-    /// Dials a control link; the outcome is posted.
-    pub(crate) fn control(
-        &self,
-        mailbox: &Arc<Mailbox>,
-        ticket: DialTicket,
-        contact: &ContactText,
-        epoch: Option<Epoch>,
-    ) {
-        let Ok(contact) = contact.0.parse::<Contact>() else {
-            mailbox.post(Letter::Failed(ticket, None));
-            return;
-        };
-        let (dial, post) = (self.clone(), mailbox.clone());
-        let run = move || {
-            let deadline = Instant::now() + dial.timeout;
-            match dial.link(&contact, Purpose::Control, epoch, deadline) {
-                Ok(link) => post.post(Letter::Dialled(ticket, Box::new(link))),
-                Err(error) => {
-                    tracing::debug!(%error, %contact, "dial failed");
-                    post.post(Letter::Failed(ticket, Some(Box::new(error))));
-                }
-            }
-        };
-        if std::thread::Builder::new().name("flexpath-dial".to_owned()).spawn(run).is_err() {
-            mailbox.post(Letter::Failed(ticket, None));
-        }
+    /// Begins to dial a control link.
+    pub(crate) fn begin(&self, contact: &Contact, epoch: Option<Epoch>) -> DialStep {
+        let deadline = Instant::now() + self.timeout;
+        Dialling::begin(contact, self.options(Purpose::Control, epoch, deadline))
     }
 
     /// Dials, on this thread.
@@ -114,16 +90,19 @@ impl Dial {
         epoch: Option<Epoch>,
         deadline: Instant,
     ) -> Result<Link, fp_transport::DialError> {
+        fp_transport::dial(contact, &self.options(purpose, epoch, deadline))
+    }
+
+    fn options(&self, purpose: Purpose, epoch: Option<Epoch>, deadline: Instant) -> DialOptions {
         let is_entry = purpose == Purpose::Control && epoch.is_some();
-        let options = DialOptions::new(deadline)
+        DialOptions::new(deadline)
             .with_connect_timeout(is_entry.then_some(ENTRY_TIMEOUT))
             .with_purpose(purpose)
             .with_epoch(epoch.map(|epoch| epoch.0))
             .with_token(self.token.clone())
             .with_tls(self.tls.clone())
             .with_domain(self.domain.clone())
-            .with_policy(self.policy_for(purpose));
-        fp_transport::dial(contact, &options)
+            .with_policy(self.policy_for(purpose))
     }
 
     /// RDMA is for payload: control has few bytes, and would hold locked memory for them. It goes that way only where

@@ -5,6 +5,7 @@ use crate::coordinator::links::{From, Turn};
 use crate::coordinator::machine::Machine as _;
 use crate::coordinator::newcomers::tells_of_newcomer;
 use crate::coordinator::relief::CHUNK;
+use crate::coordinator::turn::Tokens;
 use crate::coordinator::{Endpoint, Role, State};
 use crate::rendezvous::registrar::News;
 use fp_proto::effect::PeerId;
@@ -14,9 +15,13 @@ use std::os::fd::AsFd;
 use std::time::Instant;
 
 impl<R: Role> Endpoint<R> {
-    pub(super) fn accept(&self, state: &mut State<R>) {
+    /// Takes over the links of those who have proved who they are; gives the tokens of control links. What they said first is
+    /// often here already, behind the proof.
+    pub(super) fn accept(&self, state: &mut State<R>) -> Tokens {
+        let mut newcomers = Tokens::new();
         loop {
-            match state.listener.accept(Instant::now()) {
+            let Some(listener) = &mut state.listener else { return newcomers };
+            match listener.accept(Instant::now()) {
                 Ok(Some(accepted)) if accepted.hello.purpose == fp_transport::Purpose::Data => {
                     state.newcomers.came();
                     state.role.data_link(accepted.link, &accepted.proof, self.epoll.as_fd());
@@ -29,12 +34,13 @@ impl<R: Role> Endpoint<R> {
                     {
                         state.machine.handle_accepted(self.clock.now(), peer);
                         state.machine.set_origin(peer, origin);
+                        newcomers.push(peer.0);
                     }
                 }
-                Ok(None) => return,
+                Ok(None) => return newcomers,
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a link");
-                    return;
+                    return newcomers;
                 }
             }
         }
@@ -46,7 +52,11 @@ impl<R: Role> Endpoint<R> {
             let now = self.clock.now();
             match letter {
                 Letter::Dialled(ticket, link) => match state.links.add(*link, None, self.epoll.as_fd()) {
-                    Some(peer) => state.machine.handle_dialled(now, ticket, peer),
+                    Some(peer) => {
+                        state.machine.handle_dialled(now, ticket, peer);
+                        self.perform_some(state, CHUNK);
+                        state.links.flush(peer.0, self.epoll.as_fd());
+                    }
                     None => state.machine.handle_dial_failed(now, ticket),
                 },
                 Letter::Failed(ticket, error) => {
@@ -62,7 +72,7 @@ impl<R: Role> Endpoint<R> {
         unfinished.into_iter().for_each(|token| self.link_ready(state, token, From::Here, now));
     }
 
-    /// Hears what a link has. A turn looks at the clock once, for all that it hears.
+    /// Hears what a link has. A turn looks at the clock once, for all that it hears, and settles at its end.
     pub(super) fn link_ready(&self, state: &mut State<R>, token: u64, from: From, now: Moment) {
         let mut turn = Turn::default();
         loop {
@@ -72,7 +82,7 @@ impl<R: Role> Endpoint<R> {
                         true => state.machine.handle_message(now, PeerId(token), message),
                         false => self.hear(state, now, (PeerId(token), message)),
                     }
-                    self.drain_some(state, CHUNK);
+                    self.perform_some(state, CHUNK);
                 }
                 Ok(None) => break,
                 Err(peer) => {
@@ -85,6 +95,12 @@ impl<R: Role> Endpoint<R> {
             // What is here makes no descriptor readable.
             self.mailbox.ring();
         }
+    }
+
+    /// Hears what a newcomer said first. Its answers go with the last words of the handshake.
+    pub(super) fn newcomer_ready(&self, state: &mut State<R>, token: u64, now: Moment) {
+        self.link_ready(state, token, From::Socket, now);
+        state.links.flush(token, self.epoll.as_fd());
     }
 
     /// Hands a message to the machine, or has it refused. There is more to what does not come with every step.

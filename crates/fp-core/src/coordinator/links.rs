@@ -5,6 +5,7 @@ use fp_proto::codec;
 use fp_proto::effect::PeerId;
 use fp_proto::message::Message;
 use fp_transport::{InFrame, Link, LinkError, PeerProof, RingWatch};
+use fp_types::NumberMap;
 use rustix::event::epoll;
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -43,11 +44,13 @@ pub(crate) enum From {
 #[derive(Default)]
 pub(crate) struct Turn {
     messages: usize,
+    /// Whether the socket was asked, which is done once.
+    asked: bool,
 }
 
 /// The control links by peer; a peer's number is its token.
 pub(crate) struct Links {
-    entries: BTreeMap<u64, Entry>,
+    entries: NumberMap<u64, Entry>,
     next: u64,
     /// What was received last: its memory is for what comes next.
     frame: InFrame,
@@ -57,7 +60,7 @@ pub(crate) struct Links {
 
 impl Links {
     pub(crate) fn new(first: u64) -> Self {
-        Self { entries: BTreeMap::new(), next: first, frame: InFrame::default(), silent: false }
+        Self { entries: NumberMap::default(), next: first, frame: InFrame::default(), silent: false }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -67,16 +70,32 @@ impl Links {
     /// Takes a link over; `None` if it cannot be watched.
     pub(crate) fn add(
         &mut self,
-        mut link: Link,
+        link: Link,
         proof: Option<PeerProof>,
         set: BorrowedFd<'_>,
     ) -> Option<PeerId> {
-        link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
-        let token = self.next;
-        self.next += 1;
-        self.silent = false;
+        let token = self.next_token();
         let data = epoll::EventData::new_u64(token);
         epoll::add(set, link.as_fd(), data, epoll::EventFlags::IN).ok()?;
+        self.insert(token, link, proof);
+        Some(PeerId(token))
+    }
+
+    /// A token that no link had and no other will have.
+    pub(crate) fn next_token(&mut self) -> u64 {
+        let token = self.next;
+        self.next += 1;
+        token
+    }
+
+    /// Takes a link over that the epoll set watches under this token already.
+    pub(crate) fn adopt(&mut self, token: u64, link: Link) {
+        self.insert(token, link, None);
+    }
+
+    fn insert(&mut self, token: u64, mut link: Link, proof: Option<PeerProof>) {
+        link.set_send_limit_bytes(LIMIT_WAITING_BYTES);
+        self.silent = false;
         self.entries.insert(
             token,
             Entry {
@@ -88,7 +107,14 @@ impl Links {
                 is_owed_a_look: false,
             },
         );
-        Some(PeerId(token))
+    }
+
+    /// Writes what waits, as far as there is room. That the link is broken is heard by who receives.
+    pub(crate) fn flush(&mut self, token: u64, set: BorrowedFd<'_>) {
+        if let Some(entry) = self.entries.get_mut(&token) {
+            entry.broken |= entry.link.flush().is_err();
+            entry.watch(token, set);
+        }
     }
 
     /// Sends, or queues what the kernel does not take now; the peer's number if the peer does not read.
@@ -118,11 +144,13 @@ impl Links {
         turn: &mut Turn,
     ) -> Result<Option<Message>, PeerId> {
         let Some(entry) = self.entries.get_mut(&token) else { return Ok(None) };
-        let received = entry.receive(from, turn, &mut self.frame);
-        if received.is_err() {
-            self.entries.remove(&token);
+        match entry.receive(from, turn, &mut self.frame) {
+            Ok(received) => Ok(received),
+            Err(()) => {
+                self.entries.remove(&token);
+                Err(PeerId(token))
+            }
         }
-        received.map_err(|()| PeerId(token))
     }
 
     /// Watches for room to write, if something waits to be written. Says whether the turn left some of what was here.
@@ -191,7 +219,7 @@ impl Links {
 
 impl Entry {
     fn receive(&mut self, from: From, turn: &mut Turn, frame: &mut InFrame) -> Result<Option<Message>, ()> {
-        if turn.messages == 0 {
+        if turn.messages == 0 && self.link.wants_write() {
             self.broken |= self.link.flush().is_err();
         }
         self.unfinished = turn.messages >= LIMIT_MESSAGES;
@@ -202,8 +230,9 @@ impl Entry {
         if from == From::Socket && turn.messages == 1 {
             self.is_owed_a_look = self.link.has_buffered();
         }
-        let looks = from == From::Socket && !self.is_owed_a_look;
+        let looks = from == From::Socket && !self.is_owed_a_look && !turn.asked;
         let came = if looks { self.link.recv_into(frame) } else { self.link.recv_here_into(frame) };
+        turn.asked |= looks && self.link.has_asked();
         match came {
             Ok(true) => codec::decode(&frame.head).map(Some).map_err(|error| {
                 tracing::warn!(%error, peer = ?self.link.peer(), "a peer misbehaved");

@@ -11,23 +11,28 @@
 
 pub(crate) mod background;
 pub(crate) mod clock;
+mod cores;
 pub(crate) mod dial;
+mod dials;
 mod hear;
 pub(crate) mod links;
 pub(crate) mod machine;
 mod newcomers;
 mod observed;
+mod perform;
 pub(crate) mod relief;
 pub(crate) mod signals;
 pub(crate) mod troubles;
 pub(crate) mod turn;
 pub(crate) mod wait;
+mod wait_driving;
 pub(crate) mod wakers;
 pub(crate) mod workers;
 
 use crate::coordinator::background::{Background, Driven};
 use crate::coordinator::clock::Clock;
 use crate::coordinator::dial::{Letter, Mailbox};
+use crate::coordinator::dials::Dials;
 use crate::coordinator::links::Links;
 use crate::coordinator::machine::Machine;
 use crate::coordinator::newcomers::Newcomers;
@@ -37,14 +42,15 @@ use crate::coordinator::turn::By;
 use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
 use crate::rendezvous::desk::Desk;
-use crate::value::interrupt::{ASK, Interrupt};
+use crate::value::interrupt::Interrupt;
 use fp_proto::access::Denial;
 use fp_proto::effect::Effect;
 use fp_proto::message::Message;
 use fp_proto::outcome::MemoryShortage;
 use fp_proto::status::report::LinkStatus;
+use fp_proto::steering::{SteeringOutcome, SteeringRequest};
 use fp_proto::time::Moment;
-use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TransportPolicy};
+use fp_transport::{Contact, Link, ListenCounts, Listener, PeerProof, TlsIdentity, TransportPolicy};
 use fp_types::Epoch;
 use rustix::event::epoll;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -52,7 +58,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Tokens of an endpoint's epoll set: these, then control links from `FIRST_LINK`, data links with the top bit.
+/// Tokens of an endpoint's epoll set: these, then control links and dials from `FIRST_LINK`, data links with the top bit.
 const TOKEN_LISTENER: u64 = 0;
 
 const TOKEN_WAKE: u64 = 1;
@@ -82,6 +88,8 @@ pub(crate) trait Role: Send + 'static {
     fn admit(&self, _message: &mut Message, _proof: &PeerProof) -> Result<(), Denial> {
         Ok(())
     }
+    /// Logs a request to the simulation and its answer, with what the link proves of who asked.
+    fn log_request(&self, _asked: (&SteeringRequest, &SteeringOutcome), _proof: Option<&PeerProof>) {}
     /// Why this process can bear no newcomer now.
     fn shortage(&self) -> Option<MemoryShortage> {
         None
@@ -101,7 +109,9 @@ pub(crate) struct State<R: Role> {
     pub(crate) machine: R::Machine,
     pub(crate) role: R,
     links: Links,
-    listener: Listener,
+    dials: Dials,
+    /// None where nobody dials.
+    listener: Option<Listener>,
     desk: Desk,
     /// Whether somebody, a caller or the background thread, is at the descriptors.
     polling: bool,
@@ -133,10 +143,13 @@ impl<R: Role> State<R> {
 /// What a look at the state found; `Err`: nothing yet, and when to look again at the latest.
 pub(crate) type Look<T> = Result<T, Option<Moment>>;
 
-/// What an endpoint needs besides its machine. Each handle has a listener and links of its own. Shared ones would need
-/// a demultiplexer, let one stream's bulk wait behind another's, and fail together.
+/// What an endpoint needs besides its machine. Each handle has links of its own, and a listener if anybody is told where
+/// it is. Shared ones would need a demultiplexer, let one stream's bulk wait behind another's, and fail together.
 pub(crate) struct Setup {
-    pub(crate) listener: Listener,
+    pub(crate) listener: Option<Listener>,
+    /// Whether the opener waits as soon as it has started, so that the background thread is not needed until it goes.
+    pub(crate) is_awaited: bool,
+    pub(crate) tls: Option<TlsIdentity>,
     pub(crate) contact: Contact,
     pub(crate) rendezvous: Rendezvous,
     pub(crate) policy: TransportPolicy,
@@ -173,6 +186,17 @@ pub(crate) struct Endpoint<R: Role> {
     pid: u32,
 }
 
+/// An epoll set that has an endpoint's bell, and its door if it has one.
+fn watched(mailbox: &Mailbox, listener: Option<&Listener>) -> std::io::Result<OwnedFd> {
+    let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+    let read = epoll::EventFlags::IN;
+    if let Some(listener) = listener {
+        epoll::add(&epoll, listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
+    }
+    epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
+    Ok(epoll)
+}
+
 impl<R: Role> Endpoint<R> {
     pub(crate) fn start(
         clock: Clock,
@@ -180,13 +204,11 @@ impl<R: Role> Endpoint<R> {
         machine: R::Machine,
         role: R,
     ) -> std::io::Result<Arc<Self>> {
-        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let mailbox = Arc::new(Mailbox::new()?);
-        let read = epoll::EventFlags::IN;
-        epoll::add(&epoll, setup.listener.as_fd(), epoll::EventData::new_u64(TOKEN_LISTENER), read)?;
-        epoll::add(&epoll, mailbox.descriptor(), epoll::EventData::new_u64(TOKEN_WAKE), read)?;
-        let (tls, listened) = (setup.listener.tls().cloned(), setup.listener.counts());
-        let Setup { policy, token, domain, dial_timeout: timeout, .. } = &setup;
+        let epoll = watched(&mailbox, setup.listener.as_ref())?;
+        let listened = setup.listener.as_ref().map_or_else(Arc::default, Listener::counts);
+        let Setup { policy, token, tls, domain, dial_timeout: timeout, .. } = &setup;
+        let tls = tls.clone();
         let (policy, token, domain, timeout) = (policy.clone(), token.clone(), domain.clone(), *timeout);
         let post = mailbox.clone();
         let report = move |news| post.post(Letter::Met(news));
@@ -196,6 +218,7 @@ impl<R: Role> Endpoint<R> {
             machine,
             role,
             links: Links::new(FIRST_LINK),
+            dials: Dials::default(),
             listener: setup.listener,
             desk,
             polling: false,
@@ -222,16 +245,25 @@ impl<R: Role> Endpoint<R> {
             due: AtomicU64::new(u64::MAX),
             hurried: AtomicUsize::new(0),
             crowded: AtomicBool::new(false),
-            attended: AtomicBool::new(true),
+            attended: AtomicBool::new(!setup.is_awaited),
             registered: OnceLock::new(),
             pid: fp_transport::own_pid(),
         });
         endpoint.drive(|_, _| ());
-        let background = background::background()?;
-        let driven: Arc<dyn Driven> = endpoint.clone();
-        let token = background.add(&driven, endpoint.lock().listener.as_fd())?;
-        let _ = endpoint.registered.set((background, token));
+        endpoint.register(!setup.is_awaited)?;
         Ok(endpoint)
+    }
+
+    /// Has the background thread drive it whenever nobody else does.
+    fn register(self: &Arc<Self>, armed: bool) -> std::io::Result<()> {
+        let background = background::background()?;
+        let driven: Arc<dyn Driven> = self.clone();
+        let state = self.lock();
+        let door = state.listener.as_ref().map(AsFd::as_fd);
+        let token = background.add(&driven, door, armed)?;
+        drop(state);
+        let _ = self.registered.set((background, token));
+        Ok(())
     }
 
     /// Where others ring to have whoever waits here look again.
@@ -254,6 +286,7 @@ impl<R: Role> Endpoint<R> {
         let answer = command(&mut state, self.clock.now());
         self.drain(&mut state);
         self.tell_waiting(&state);
+        self.tell_of_dials(&state);
         drop(state);
         self.wakers.wake_all();
         answer
@@ -265,156 +298,6 @@ impl<R: Role> Endpoint<R> {
         let answer = look(&mut state);
         state.show_signals();
         answer
-    }
-
-    /// Waits until `check` is content, driving all the while; `None` at the deadline. A check that is not content says
-    /// when it wants to look again at the latest.
-    pub(crate) fn wait<T>(
-        &self,
-        deadline: Instant,
-        check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
-    ) -> Option<T> {
-        self.wait_since(Instant::now(), deadline, check)
-    }
-
-    /// As `wait`, for who has looked at the clock just now.
-    pub(crate) fn wait_since<T>(
-        &self,
-        started: Instant,
-        deadline: Instant,
-        check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
-    ) -> Option<T> {
-        let mut slept = false;
-        let found = self.wait_driving((started, deadline), check, &mut slept);
-        if slept && !self.attended.load(Ordering::SeqCst) {
-            self.leave();
-        }
-        found
-    }
-
-    /// As `wait`; says whether it slept.
-    fn wait_driving<T>(
-        &self,
-        (started, deadline): (Instant, Instant),
-        mut check: impl FnMut(&mut State<R>, Moment) -> Look<T>,
-        slept: &mut bool,
-    ) -> Option<T> {
-        let mut state = self.lock();
-        let mut ask = self.interrupt.as_ref().map(|interrupt| (interrupt, started + ASK));
-        let mut looked = Some(started);
-        loop {
-            let now = looked.take().unwrap_or_else(Instant::now);
-            let answer = check(&mut state, self.clock.moment(now));
-            let moved = self.drain(&mut state);
-            let again = match answer {
-                Ok(answer) => return Some(answer),
-                Err(again) => again.map_or(deadline, |again| self.clock.instant(again).min(deadline)),
-            };
-            if now >= deadline {
-                return None;
-            }
-            if moved {
-                // What the check itself set going may be what it waits for.
-                continue;
-            }
-            if let Some((interrupt, due)) = &mut ask
-                && now >= *due
-            {
-                // Whoever answers may wait for a thread that waits for this lock.
-                drop(state);
-                if interrupt.is_asked() {
-                    return None;
-                }
-                *due = Instant::now() + ASK;
-                state = self.lock();
-                continue;
-            }
-            *slept = true;
-            let again = ask.map_or(again, |(_, due)| again.min(due));
-            state = match state.polling {
-                true => self.wait_for_poller(state, again),
-                false => self.poll_descriptors(state, again),
-            };
-        }
-    }
-
-    /// Wakes those who wait for somebody else's polling; a wake that nobody waits for would cost a system call.
-    fn tell_waiting(&self, state: &State<R>) {
-        if state.waiting > 0 {
-            self.progress.notify_all();
-        }
-    }
-
-    fn wait_for_poller<'a>(
-        &self,
-        mut state: MutexGuard<'a, State<R>>,
-        until: Instant,
-    ) -> MutexGuard<'a, State<R>> {
-        let left = until.saturating_duration_since(Instant::now());
-        state.waiting += 1;
-        let mut state = self.progress.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
-        state.waiting -= 1;
-        state
-    }
-
-    /// Does what the machine asks for, until it asks for nothing. Says whether it asked for anything.
-    fn drain(&self, state: &mut State<R>) -> bool {
-        self.drain_some(state, usize::MAX)
-    }
-
-    /// As [`Endpoint::drain`], up to so many effects. Signals are shown, as deadlines are.
-    fn drain_some(&self, state: &mut State<R>, most: usize) -> bool {
-        let mut done = 0;
-        state.backlog = false;
-        while let Some(effect) = state.machine.poll() {
-            self.perform(state, effect);
-            done += 1;
-            if done == most {
-                state.backlog = true;
-                break;
-            }
-        }
-        self.set_due(state);
-        state.show_signals();
-        done > 0
-    }
-
-    fn set_due(&self, state: &State<R>) {
-        let due = match state.backlog {
-            true => Some(Moment::ZERO),
-            false if state.polling => None,
-            false => state.machine.deadline(),
-        };
-        self.due.store(due.map_or(u64::MAX, Moment::as_micros), Ordering::Release);
-    }
-
-    fn perform(&self, state: &mut State<R>, effect: Effect) {
-        match effect {
-            Effect::Send { to, message } => {
-                if let Err(lost) = state.links.send(to, &message, self.epoll.as_fd()) {
-                    state.machine.handle_disconnected(self.clock.now(), lost);
-                }
-            }
-            Effect::Dial { ticket, contact, epoch } => {
-                self.dial.control(&self.mailbox, ticket, &contact, epoch);
-            }
-            Effect::Disconnect { peer, .. } => state.links.close(peer),
-            Effect::PublishName { name, epoch } => {
-                if let Err(error) = state.desk.publish(&name, epoch, &self.contact) {
-                    state.troubles.unpublished = Some(error);
-                }
-            }
-            Effect::WithdrawName { name, epoch } => state.desk.withdraw(&name, epoch),
-            Effect::Lookup { name } => {
-                // A meeting place is asked in the background, and answers by a letter.
-                if let Some(listing) = state.desk.lookup(&name) {
-                    state.machine.handle_listing(self.clock.now(), listing);
-                }
-            }
-            other @ (Effect::Assigned { .. } | Effect::Free { .. } | Effect::Event(_)) => {
-                state.role.effect(other)
-            }
-        }
     }
 }
 
@@ -491,7 +374,7 @@ impl<R: Role> Drop for Endpoint<R> {
         }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some((background, token)) = self.registered.get() {
-            background.remove(*token, self.epoll.as_fd(), state.listener.as_fd());
+            background.remove(*token, self.epoll.as_fd(), state.listener.as_ref().map(AsFd::as_fd));
         }
     }
 }

@@ -84,8 +84,7 @@ impl<R: Role> Endpoint<R> {
     fn leave_to_background(&self, mut state: MutexGuard<'_, State<R>>) {
         let is_asking = state.machine.is_asking();
         state.backlog |= is_asking;
-        self.set_due(&state);
-        state.show_signals();
+        self.settle(&mut state);
         drop(state);
         if !is_asking {
             return;

@@ -5,6 +5,7 @@ use crate::coordinator::links::From;
 use crate::coordinator::machine::Machine as _;
 use crate::coordinator::relief::CHUNK;
 use crate::coordinator::{DATA_BIT, Endpoint, HERE_BIT, Role, State, TOKEN_LISTENER, TOKEN_WAKE};
+use fp_proto::few;
 use fp_transport::RingWatch;
 use rustix::event::epoll;
 use rustix::io::Errno;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 const EVENTS: usize = 64;
 
 /// What is ready: few at a time, as a rule.
-pub(crate) type Tokens = SmallVec<[u64; 16]>;
+pub(crate) type Tokens = SmallVec<[u64; 8]>;
 
 /// Who takes a turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl<R: Role> State<R> {
 
     /// Has the peers ring for what they put into rings from now on; the tokens of links that have something already.
     pub(crate) fn be_rung(&mut self) -> Tokens {
-        self.links.be_rung().map(|token| token | HERE_BIT).collect()
+        few::gather(self.links.be_rung().map(|token| token | HERE_BIT))
     }
 }
 
@@ -90,22 +91,27 @@ impl<R: Role> Endpoint<R> {
         &'a self,
         mut state: MutexGuard<'a, State<R>>,
         until: Instant,
+        looks_until: Option<Instant>,
     ) -> MutexGuard<'a, State<R>> {
         state.polling = true;
-        let due = state.machine.deadline().map_or(until, |due| self.clock.instant(due).min(until));
+        let due = state.deadline(|instant| self.clock.moment(instant));
+        let due = due.map_or(until, |due| self.clock.instant(due).min(until));
         self.due.store(u64::MAX, Ordering::Release);
-        let owed: Tokens = state.links.owed().collect();
+        let owed: Tokens = few::gather(state.links.owed());
         drop(state);
-        let ready = if owed.is_empty() { self.await_ready(due) } else { owed };
+        let ready = if owed.is_empty() { self.await_ready(due, looks_until) } else { owed };
         let data = self.turn_control(self.lock(), &ready, true);
         self.turn_data(&data);
         self.lock()
     }
 
-    /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` allows, then sleeps.
-    fn await_ready(&self, due: Instant) -> Tokens {
-        if !self.busy_poll.is_zero() {
-            let ready = self.look_by_ourselves(due.min(Instant::now() + self.busy_poll));
+    /// The tokens that are ready, at the latest at `due`: looks for as long as `busy_poll` and the call allow, then
+    /// sleeps.
+    fn await_ready(&self, due: Instant, looks_until: Option<Instant>) -> Tokens {
+        let looks_until = looks_until.filter(|until| Instant::now() < *until);
+        let busy_until = (!self.busy_poll.is_zero()).then(|| Instant::now() + self.busy_poll);
+        if let Some(until) = busy_until.or(looks_until) {
+            let ready = self.look_by_ourselves(due.min(until), busy_until.is_none());
             if !ready.is_empty() {
                 return ready;
             }
@@ -119,8 +125,8 @@ impl<R: Role> Endpoint<R> {
     }
 
     /// Looks at the rings of the control links, and now and then at the descriptors, until something is ready or
-    /// `until` is past. Peers need not ring meanwhile.
-    fn look_by_ourselves(&self, until: Instant) -> Tokens {
+    /// `until` is past. Peers need not ring meanwhile. Who gives way lets others of its core run between two looks.
+    fn look_by_ourselves(&self, until: Instant, gives_way: bool) -> Tokens {
         let watched = self.lock().links.watch();
         let has_news = || watched.iter().any(RingWatch::has_news);
         let mut ready = Tokens::new();
@@ -129,6 +135,9 @@ impl<R: Role> Endpoint<R> {
             let looks = if ready.is_empty() { LOOKS } else { 1 };
             if (0..looks).any(|_| has_news()) || !ready.is_empty() {
                 break;
+            }
+            if gives_way {
+                std::thread::yield_now();
             }
         }
         ready.extend(self.lock().be_rung());
@@ -140,11 +149,20 @@ impl<R: Role> Endpoint<R> {
         let mut space = [MaybeUninit::<epoll::Event>::uninit(); EVENTS];
         let timeout = rustix::time::Timespec::try_from(timeout).ok();
         match epoll::wait(&self.epoll, &mut space[..], timeout.as_ref()) {
-            Ok((events, _)) => events.iter().map(|event| event.data.u64()).collect(),
+            Ok((events, _)) => few::gather(events.iter().map(|event| event.data.u64())),
             // Whoever was stopped looks at what came meanwhile, before it believes that nothing did.
             Err(Errno::INTR) => self.ready(Duration::ZERO),
             Err(_) => Tokens::new(),
         }
+    }
+
+    /// Between two inputs: the background thread does what the first asked for, and lets short calls through.
+    fn go_on<'a>(&'a self, mut state: MutexGuard<'a, State<R>>, by_caller: bool) -> MutexGuard<'a, State<R>> {
+        if by_caller {
+            return state;
+        }
+        self.drain_some(&mut state, CHUNK);
+        self.give_way(state)
     }
 
     /// Inputs that are ready come first, deadlines after them. Gives the tokens of data links.
@@ -160,29 +178,38 @@ impl<R: Role> Endpoint<R> {
         let mut data = Tokens::new();
         ready.iter().filter(|token| is_data(token)).for_each(|token| data.push(*token));
         let mut news = data.len() < ready.len();
+        let mut newcomers = Tokens::new();
         for &token in ready.iter().filter(|token| !is_data(token)) {
             match token {
-                TOKEN_LISTENER => self.accept(&mut state),
+                TOKEN_LISTENER => newcomers.extend(self.accept(&mut state)),
                 TOKEN_WAKE => self.read_mailbox(&mut state),
+                dial if state.dials.has(dial) => self.dial_ready(&mut state, dial, now),
                 link if link & HERE_BIT != 0 => {
                     self.link_ready(&mut state, link & !HERE_BIT, From::Here, now)
                 }
                 link => self.link_ready(&mut state, link, From::Socket, now),
             }
-            if !by_caller {
-                self.drain_some(&mut state, CHUNK);
-                state = self.give_way(state);
-            }
+            state = self.go_on(state, by_caller);
         }
-        if state.machine.deadline().is_some_and(|due| due <= now) {
+        for token in newcomers {
+            self.newcomer_ready(&mut state, token, now);
+            state = self.go_on(state, by_caller);
+        }
+        self.give_up_dials(&mut state, instant, now);
+        let most = if by_caller { usize::MAX } else { CHUNK };
+        self.perform_some(&mut state, most);
+        let mut due = state.deadline(|instant| self.clock.moment(instant));
+        if due.is_some_and(|due| due <= now) {
             state.machine.handle_timeout(now);
             news = true;
+            self.perform_some(&mut state, most);
+            due = state.deadline(|instant| self.clock.moment(instant));
         }
         state.polling = false;
         state.quiet_turns = if news { 0 } else { state.quiet_turns.saturating_add(1) };
         let wants_background = by_caller && self.leave_links(&mut state, instant);
-        let most = if by_caller { usize::MAX } else { CHUNK };
-        self.drain_some(&mut state, most);
+        self.note_due(&state, due);
+        state.show_signals();
         self.note_crowd(&state);
         self.tell_waiting(&state);
         drop(state);

@@ -79,10 +79,15 @@ impl Wakers {
         self.wake(|waiting| waiting.due <= now);
     }
 
+    #[inline]
     fn wake(&self, which: impl Fn(&Waiting) -> bool) {
-        if self.count.load(Ordering::Acquire) == 0 {
-            return;
+        // Mostly nobody waits.
+        if self.count.load(Ordering::Acquire) > 0 {
+            self.wake_some(which);
         }
+    }
+
+    fn wake_some(&self, which: impl Fn(&Waiting) -> bool) {
         let mut all = self.lock();
         let woken: Vec<Waiting> = all.extract_if(.., |_, waiting| which(waiting)).map(|(_, it)| it).collect();
         self.count.store(all.len(), Ordering::Release);

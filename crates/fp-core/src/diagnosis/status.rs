@@ -110,7 +110,8 @@ pub fn status(
     Err(StatusError::NotFound { stream: stream.to_owned(), directory })
 }
 
-/// As [`status`], of the rank at this contact: of any rank of a publisher or subscriber, whatever becomes of its lead.
+/// As [`status`], of the rank at this contact: of any rank that listens, whatever becomes of its lead. Usually a lone
+/// subscriber does not: its publisher is asked for it, by [`status`] with [`StatusScope::Stream`].
 ///
 /// # Errors
 /// As [`status`].

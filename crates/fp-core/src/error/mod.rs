@@ -40,6 +40,7 @@ use fp_proto::access::Denial;
 use fp_proto::event::OpenFailure;
 use fp_proto::message::NoTable;
 use fp_proto::outcome::LossReason;
+use fp_proto::parameter::ParameterError;
 use fp_transport::{Contact, ListenError, Reason, Refusal};
 use fp_types::record::Incompatible;
 use fp_types::{NameError, PlanError, Rank, StepId};
@@ -105,6 +106,16 @@ pub enum OpenError {
         found: u64,
         /// The highest possible.
         most: u64,
+    },
+    /// A parameter that nobody could ask for.
+    #[error("stream {stream:?}, parameter {parameter:?}: {source}")]
+    Parameter {
+        /// The stream.
+        stream: String,
+        /// The parameter.
+        parameter: String,
+        /// What of it is not possible.
+        r#source: ParameterError,
     },
     /// Steps are to be said to be done, and none is ever given again.
     #[error(

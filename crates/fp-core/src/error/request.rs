@@ -49,6 +49,14 @@ pub enum RequestError {
         /// How long it waited.
         waited: Duration,
     },
+    /// The publisher did not say what can be asked for. Nothing was asked.
+    #[error("stream {stream:?}: its publisher did not tell its parameters within {waited:?}, or is gone")]
+    NoParameters {
+        /// The stream.
+        stream: String,
+        /// How long it waited.
+        waited: Duration,
+    },
     /// The stream ended, or its publisher was lost, before there was an answer: nobody knows whether it was taken.
     #[error(
         "stream {stream:?}, parameter {parameter:?}: the stream ended before there was an answer; it may have been taken"

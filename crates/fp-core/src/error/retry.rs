@@ -25,6 +25,7 @@ impl OpenError {
             | Self::Limit(_)
             | Self::NoBound { .. }
             | Self::BoundTooHigh { .. }
+            | Self::Parameter { .. }
             | Self::NotRedelivered { .. }
             | Self::FirstStep { .. }
             | Self::Reserve { .. }

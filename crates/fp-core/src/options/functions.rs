@@ -91,6 +91,11 @@ pub(crate) struct Foreign {
 }
 
 impl Foreign {
+    /// Whether there is nothing to run.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.code.is_empty() && self.functions.is_empty()
+    }
+
     /// The plan with all of it. Waits for modules that are new to be compiled: on a thread of the pool.
     pub(crate) fn attach(self, mut plan: DerivationPlan) -> Result<DerivationPlan, DeriveError> {
         for (hash, bytes) in self.code {

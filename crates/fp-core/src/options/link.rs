@@ -36,7 +36,8 @@ pub struct LinkOptions {
     /// Which transports may be used, and whether falling back is forbidden. Default: by `FLEXPATH_TRANSPORTS`,
     /// else all.
     pub transports: Option<TransportPolicy>,
-    /// Where to listen for tcp. Default: by `FLEXPATH_LISTEN`, else loopback and a port of the system's choice.
+    /// Where to listen for tcp. Default: by `FLEXPATH_LISTEN`, else loopback and a port of the system's choice. With that
+    /// address, and with none, a lone subscriber does not listen.
     pub tcp: Option<ListenAddress>,
     /// The address that others dial, where `tcp` is the unspecified address.
     pub advertised: Option<IpAddr>,
@@ -153,7 +154,8 @@ macro_rules! link_setters {
             /// Sets which transports may be used.
             with_transports(policy: TransportPolicy) => link.transports = Some(policy);
 
-            /// Sets where to listen for tcp; `None`: not at all. `FLEXPATH_LISTEN` then counts no more.
+            /// Sets where to listen for tcp; `None`: not at all. `FLEXPATH_LISTEN` then counts no more. A lone subscriber
+            /// listens at another address than `127.0.0.1:0` alone.
             with_tcp(address: Option<SocketAddr>) => link.tcp = Some(address.into());
 
             /// Sets the address that others dial.

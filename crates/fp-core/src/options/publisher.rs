@@ -6,7 +6,7 @@ use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
 use crate::value::interrupt::Interrupt;
-use fp_proto::steering::{Parameter, ParameterKind};
+use fp_proto::parameter::{Parameter, ParameterKind};
 use fp_transform::{DeployLimits, DeployPolicy, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::{Condition, ParseConditionError};
@@ -82,6 +82,9 @@ pub struct PublisherOptions {
     pub deploy_limits: DeployLimits,
     /// What subscribers may ask of the simulation. Rank 0 decides for the cohort. Default: nothing.
     pub parameters: Vec<Parameter>,
+    /// How many requests reach the simulation within a second, at most. Those that have it go on are not counted. Rank 0's
+    /// counts. Default 1,000.
+    pub limit_requests_per_second: u32,
 }
 
 impl Default for PublisherOptions {
@@ -113,6 +116,7 @@ impl Default for PublisherOptions {
             deployment: DeployPolicy::Nobody,
             deploy_limits: DeployLimits::default(),
             parameters: Vec::new(),
+            limit_requests_per_second: 1000,
         }
     }
 }
@@ -138,10 +142,24 @@ impl PublisherOptions {
     /// Lets subscribers ask for values of a parameter. [`StepWriter::requests`](crate::StepWriter::requests) has those that
     /// were asked for, on all ranks at the same step. Of two of one name the last counts.
     #[must_use]
-    pub fn with_parameter(mut self, name: impl Into<String>, kind: ParameterKind) -> Self {
-        let name = name.into();
-        self.parameters.retain(|known| known.name != name);
-        self.parameters.push(Parameter { name, kind });
+    pub fn with_parameter(self, name: impl Into<String>, kind: ParameterKind) -> Self {
+        self.with_described_parameter(name, kind, "")
+    }
+
+    /// As [`with_parameter`](Self::with_parameter), with what it is, for whoever looks at what can be asked for: its unit,
+    /// and what it changes. At most 255 bytes.
+    #[must_use]
+    pub fn with_described_parameter(
+        mut self,
+        name: impl Into<String>,
+        kind: ParameterKind,
+        text: impl Into<String>,
+    ) -> Self {
+        let parameter = Parameter { name: name.into(), kind, text: text.into() };
+        match self.parameters.iter_mut().find(|known| known.name == parameter.name) {
+            Some(known) => *known = parameter,
+            None => self.parameters.push(parameter),
+        }
         self
     }
 
@@ -196,6 +214,10 @@ impl PublisherOptions {
         /// from the system, nobody new may subscribe: who tries comes again until its opening time is over. What counts
         /// is the machine, the control group and `RLIMIT_AS`, whichever leaves least. 0: everybody may.
         with_kept_bytes(bytes: u64) => kept_bytes = bytes;
+
+        /// Sets how many requests reach the simulation within a second, at least 1. More are refused at once, and who asks is
+        /// told so.
+        with_limit_requests_per_second(requests: u32) => limit_requests_per_second = requests;
 
         /// Sets the longest that a subscription may hold `begin_step` up without a release, whatever its policy says. It
         /// is expelled then, or the new step is dropped for it. Several subscriptions that hold it up do so at the same

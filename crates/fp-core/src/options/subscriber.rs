@@ -18,7 +18,7 @@ use fp_proto::request::Request;
 use fp_transform::{CohortSide, Derivation, DeriveError, ModuleCall, ModuleHash, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
 use fp_types::record::Record;
-use fp_types::{Condition, ParseConditionError, Selection};
+use fp_types::{Condition, Epoch, ParseConditionError, Selection, StepId};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
@@ -72,6 +72,10 @@ pub struct SubscriberOptions {
     pub explicit_done: bool,
     /// What it does when the publisher is lost. Default: the stream has ended.
     pub on_loss: OnLoss,
+    /// Whether steps that are held as the publisher is lost come again.
+    pub held_again: bool,
+    /// The epoch that an earlier process was attached to, and the oldest step that it had not done.
+    pub resumption: Option<(Epoch, StepId)>,
     /// The longest that a fetch may take. Default 60 s.
     pub fetch_timeout: Duration,
 }
@@ -95,6 +99,8 @@ impl Default for SubscriberOptions {
             share: None,
             explicit_done: false,
             on_loss: OnLoss::End,
+            held_again: false,
+            resumption: None,
             fetch_timeout: Duration::from_secs(60),
         }
     }
@@ -302,6 +308,19 @@ impl SubscriberOptions {
         /// last step that it took. Otherwise steps count anew, and it starts
         /// as at first, but not at a number: with the next step.
         with_on_loss(on_loss: OnLoss) => on_loss = on_loss;
+
+        /// Sets whether steps that are held as the publisher is lost come again. It has to await one that goes on with the
+        /// numbers ([`with_on_loss`](Self::with_on_loss)). A step that is held can be read no more then, if it was
+        /// not read before. Steps come again from the oldest on that this rank holds, also those behind it that it has
+        /// let go of.
+        with_held_again(again: bool) => held_again = again;
+
+        /// Sets for which process before it goes on: which epoch that was attached to, and the oldest step that it had not
+        /// done. If the publisher has that epoch, or goes on with its numbers
+        /// ([`with_first_step`](crate::PublisherOptions::with_first_step)), it starts there. Otherwise it starts as
+        /// [`with_start_at`](Self::with_start_at) says. [`Subscriber::continues`](crate::Subscriber::continues) tells.
+        /// No member of a work-sharing set goes on for another.
+        with_resumption(of: (Epoch, StepId)) => resumption = Some(of);
 
         /// Sets the longest that a fetch may take.
         with_fetch_timeout(timeout: Duration) => fetch_timeout = timeout;

@@ -67,9 +67,9 @@ impl Desk {
 }
 
 fn of_name(directory: &Directory, name: &str) -> Vec<Listing> {
-    let entries = directory.entries().unwrap_or_default();
-    let of_name = entries.into_iter().filter(|entry| entry.name == name);
-    of_name
+    let entries = directory.entries_of(name).unwrap_or_default();
+    entries
+        .into_iter()
         .map(|entry| Listing { epoch: entry.epoch, contact: ContactText(entry.contact.to_string()) })
         .collect()
 }

@@ -9,7 +9,7 @@ use fp_types::Epoch;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Directory {
 
     /// Writes an entry. Those of the dead are removed first, so that they do not become more and more.
     pub(crate) fn publish(&self, name: &str, epoch: Epoch, contact: &Contact) -> Result<(), RendezvousError> {
-        let entries = self.entries().unwrap_or_default().into_iter().filter(|entry| entry.name == name);
+        let entries = self.entries_of(name).unwrap_or_default().into_iter();
         entries.filter(|entry| is_dead(&entry.contact)).for_each(|dead| self.withdraw(name, dead.epoch));
         let path = self.file(name, epoch);
         let aside = self.path.join(format!(".{name}.{epoch}.{}", std::process::id()));
@@ -83,9 +83,19 @@ impl Directory {
 
     /// Every readable entry, by name and epoch. A file that is no entry is passed over.
     pub(crate) fn entries(&self) -> Result<Vec<Entry>, RendezvousError> {
+        self.entries_where(|_| true)
+    }
+
+    /// The same of one name. Files of other names are not opened.
+    pub(crate) fn entries_of(&self, name: &str) -> Result<Vec<Entry>, RendezvousError> {
+        self.entries_where(|found| found == name)
+    }
+
+    fn entries_where(&self, wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>, RendezvousError> {
         let files = fs::read_dir(&self.path);
         let files = files.map_err(|source| RendezvousError::Directory { path: self.path.clone(), source })?;
-        let mut entries: Vec<Entry> = files.flatten().filter_map(|file| read_entry(&file.path())).collect();
+        let read = |file: fs::DirEntry| read_entry(&file.path(), &wanted);
+        let mut entries: Vec<Entry> = files.flatten().filter_map(read).collect();
         entries.sort_by(|a, b| (&a.name, a.epoch).cmp(&(&b.name, b.epoch)));
         Ok(entries)
     }
@@ -131,13 +141,20 @@ fn write_aside(aside: &Path, path: &Path, contact: &Contact) -> io::Result<()> {
     fs::rename(aside, path)
 }
 
-fn read_entry(path: &Path) -> Option<Entry> {
+fn read_entry(path: &Path, wanted: impl Fn(&str) -> bool) -> Option<Entry> {
     let file = path.file_name()?.to_str()?;
     let (name, epoch) = file.rsplit_once('.')?;
-    if name.is_empty() || name.starts_with('.') || fs::metadata(path).ok()?.len() > LIMIT_ENTRY_BYTES {
+    if name.is_empty() || name.starts_with('.') || !wanted(name) {
         return None;
     }
-    let contact = fs::read_to_string(path).ok()?.trim_end().parse().ok()?;
+    // Without a question for its length or its end, which each search would pay: an entry is one line.
+    let mut text = String::new();
+    let file = BufReader::with_capacity(512, fs::File::open(path).ok()?);
+    let read = file.take(LIMIT_ENTRY_BYTES + 1).read_line(&mut text).ok()?;
+    if read as u64 > LIMIT_ENTRY_BYTES {
+        return None;
+    }
+    let contact = text.trim_end().parse().ok()?;
     Some(Entry { name: name.to_owned(), epoch: epoch.parse().ok()?, contact })
 }
 

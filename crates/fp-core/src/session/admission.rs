@@ -116,13 +116,19 @@ impl Admission {
     }
 
     /// What a subscriber asked of the simulation, and what became of it.
-    pub(crate) fn log_request(&self, request: &SteeringRequest, outcome: &SteeringOutcome) {
+    /// `by` is what it calls itself, `peer` what its link proves of it.
+    pub(crate) fn log_request(
+        &self,
+        (request, outcome): (&SteeringRequest, &SteeringOutcome),
+        proof: Option<&PeerProof>,
+    ) {
         let (stream, SteeringRequest { name: parameter, value, by, .. }) = (&self.stream, request);
+        let peer = proof.map_or_else(|| "it has left".to_owned(), PeerProof::describe);
         // A request that is refused costs who asks nothing: it does not fill the log.
         if matches!(outcome, SteeringOutcome::Refused(_)) {
-            tracing::debug!(stream, parameter, %value, by, %outcome, "a subscriber asked the simulation");
+            tracing::debug!(stream, parameter, %value, by, peer, %outcome, "a subscriber asked the simulation");
         } else {
-            tracing::info!(stream, parameter, %value, by, %outcome, "a subscriber asked the simulation");
+            tracing::info!(stream, parameter, %value, by, peer, %outcome, "a subscriber asked the simulation");
         }
     }
 }

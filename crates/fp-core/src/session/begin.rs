@@ -64,22 +64,6 @@ impl<'a> Beginning<'a> {
         stopwatch::add(counter, now - std::mem::replace(&mut self.counted, now));
     }
 
-    /// Begins the step, if nothing may be waited for.
-    fn look_freely(&self, state: &mut State<PublisherRole>, now: Moment) -> Option<BegunStep> {
-        if state.role.life.failure.is_some() {
-            return None;
-        }
-        self.make_room(state);
-        state.machine.begin_freely(now)
-    }
-
-    /// Says to the machine how many bytes may live.
-    fn make_room(&self, state: &mut State<PublisherRole>) -> Allowance {
-        let allowance = self.shared.server.room.allowance();
-        state.machine.set_room_bytes(if self.is_stored { u64::MAX } else { allowance.room_bytes });
-        allowance
-    }
-
     /// Begins the step, or says when to look again.
     pub(crate) fn look(
         &mut self,
@@ -90,7 +74,7 @@ impl<'a> Beginning<'a> {
         if let Some(what) = &state.role.life.failure {
             return Ok(Err(BeginError::Coordinator { stream: stream(), what: what.clone() }));
         }
-        let allowance = self.make_room(state);
+        let allowance = make_room(self.shared, self.is_stored, state);
         match state.machine.begin_step(now) {
             Ok(Begin::Started(begun)) => Ok(Ok(begun)),
             Ok(Begin::Wait { reason, until }) => self.still_waiting(reason, until, allowance),
@@ -142,18 +126,35 @@ impl<'a> Beginning<'a> {
     }
 }
 
+/// Says to the machine how many bytes may live.
+fn make_room(shared: &PublisherSession, is_stored: bool, state: &mut State<PublisherRole>) -> Allowance {
+    let allowance = shared.server.room.allowance();
+    state.machine.set_room_bytes(if is_stored { u64::MAX } else { allowance.room_bytes });
+    allowance
+}
+
+/// Begins a step, if nothing may be waited for.
+fn begin_freely(shared: &PublisherSession, is_stored: bool) -> Option<BegunStep> {
+    shared.endpoint.drive_briefly(|state, now| {
+        if state.role.life.failure.is_some() {
+            return None;
+        }
+        make_room(shared, is_stored, state);
+        state.machine.begin_freely(now)
+    })
+}
+
 /// Begins a step, waiting as long as it may.
 pub(crate) fn begin(shared: &PublisherSession, is_stored: bool) -> Result<BegunStep, BeginError> {
-    let mut beginning = beginning(shared)?;
-    beginning.is_stored = is_stored;
+    check_fork(shared)?;
     // After a small step `end` has heard what came already. Where the next one may not begin at once, the news is heard
     // first: no policy may drop a step for room that is there.
     let caught_up = shared.caught_up.swap(false, Ordering::Relaxed) || shared.endpoint.is_crowded();
-    if caught_up
-        && let Some(begun) = shared.endpoint.drive_briefly(|state, now| beginning.look_freely(state, now))
-    {
+    if caught_up && let Some(begun) = begin_freely(shared, is_stored) {
         return Ok(begun);
     }
+    let mut beginning = Beginning::new(shared);
+    beginning.is_stored = is_stored;
     shared.endpoint.catch_up();
     let begun =
         shared.endpoint.wait_briefly(beginning.started + BACKSTOP, |state, now| beginning.look(state, now));
@@ -162,10 +163,14 @@ pub(crate) fn begin(shared: &PublisherSession, is_stored: bool) -> Result<BegunS
 
 /// A step that is to begin, unless the handle belongs to another process.
 pub(crate) fn beginning(shared: &PublisherSession) -> Result<Beginning<'_>, BeginError> {
-    if shared.endpoint.is_forked() {
-        return Err(BeginError::Misuse { stream: shared.stream.clone(), source: Misuse::Forked });
+    check_fork(shared).map(|()| Beginning::new(shared))
+}
+
+fn check_fork(shared: &PublisherSession) -> Result<(), BeginError> {
+    match shared.endpoint.is_forked() {
+        true => Err(BeginError::Misuse { stream: shared.stream.clone(), source: Misuse::Forked }),
+        false => Ok(()),
     }
-    Ok(Beginning::new(shared))
 }
 
 pub(crate) fn begin_error(stream: String, error: CommandError) -> BeginError {

@@ -95,9 +95,14 @@ impl Budget {
     /// What the step of that number has, which begins now and of which this is asked.
     pub(crate) fn begin(self: &Arc<Self>, step: u64, asked: &BTreeSet<&str>) -> StepBudget {
         match asked.is_empty() {
-            true => StepBudget { account: Arc::clone(self), granted_ns: 0, taken_ns: 0, turns: None },
+            true => self.unasked(),
             false => self.begin_at((Instant::now(), step), asked),
         }
+    }
+
+    /// What a step has of which nothing is asked.
+    pub(crate) fn unasked(self: &Arc<Self>) -> StepBudget {
+        StepBudget { account: Arc::clone(self), granted_ns: 0, taken_ns: 0, turns: None }
     }
 
     fn begin_at(self: &Arc<Self>, (now, step): (Instant, u64), asked: &BTreeSet<&str>) -> StepBudget {

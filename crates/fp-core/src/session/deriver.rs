@@ -27,6 +27,13 @@ const LIMIT_KNOWN: usize = 4096;
 /// Results whose memory is kept for those to come.
 const LIMIT_KEPT_ROOMS: usize = 64;
 
+/// Bytes that are measured on the application's own thread. That takes some microseconds, and to wake another thread takes
+/// more.
+const BRIEF_BYTES: usize = 16 << 10;
+
+/// Blocks that these bytes lie in, at most.
+const BRIEF_BLOCKS: usize = 64;
+
 /// What a rank derived.
 pub(crate) enum Outcome {
     /// Blocks of one array.
@@ -153,16 +160,16 @@ impl Known {
         part.map(Outcome::Measured)
     }
 
-    /// Has a thread derive from what a rank has, within that time; twice at most it may take longer. Gives the number of
-    /// the call.
+    /// Has a thread derive from what a rank has, within that time; twice at most it may take longer. What is brief is done
+    /// at once. Gives the number of the call.
     pub(crate) fn start(
         self: &Arc<Self>,
         calls: &mut DeriveCalls,
         inputs: Inputs,
         (foreign, memory, limit): (Foreign, Memory, Duration),
     ) -> Result<usize, Failure> {
-        let known = self.clone();
-        let started = calls.start(&self.overruns, move || {
+        let (known, is_brief) = (self.clone(), self.is_brief(&inputs, &foreign));
+        let work = move || {
             let begun = Instant::now();
             let done = known.compute(&inputs, (foreign, &memory));
             // Counted before another call may begin; a call that was given up is counted by the pool.
@@ -171,8 +178,21 @@ impl Known {
                 known.overruns.add();
             }
             done
-        });
-        started.map_err(Failure::of_pool)
+        };
+        if is_brief {
+            return Ok(calls.do_here(work));
+        }
+        calls.start(&self.overruns, work).map_err(Failure::of_pool)
+    }
+
+    /// Whether it is a measure of few bytes, which runs nobody else's code.
+    fn is_brief(&self, inputs: &Inputs, foreign: &Foreign) -> bool {
+        if self.measure.is_none() || inputs.field.is_some() || self.is_suspect() || !foreign.is_empty() {
+            return false;
+        }
+        let blocks = || inputs.arrays.iter().flat_map(Array::blocks);
+        let len_bytes: usize = blocks().map(|block| block.bytes().len()).sum();
+        len_bytes <= BRIEF_BYTES && blocks().count() <= BRIEF_BLOCKS
     }
 
     /// Whether it ran too long before, or may be doing so.

@@ -13,7 +13,7 @@ pub(crate) fn look_ahead(state: &mut State<SubscriberRole>, _now: Moment) -> Loo
     }
     match state.machine.peek_step() {
         Next::NotYet => Err(None),
-        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.attachment()))),
+        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, CameBy::now(state)))),
     }
 }
 
@@ -23,7 +23,21 @@ pub(crate) fn has_next(state: &mut State<SubscriberRole>) -> bool {
 }
 
 /// What came, with its attachment; or how the coordinator failed.
-pub(crate) type Came = Result<(Next, Option<AttachmentId>), String>;
+pub(crate) type Came = Result<(Next, CameBy), String>;
+
+/// By which attachment a step came.
+#[derive(Clone, Copy)]
+pub(crate) struct CameBy {
+    pub(crate) attachment: Option<AttachmentId>,
+    /// Whether its publisher goes on with the numbers of the one before.
+    pub(crate) continues: bool,
+}
+
+impl CameBy {
+    fn now(state: &State<SubscriberRole>) -> Self {
+        Self { attachment: state.machine.attachment(), continues: state.machine.continues() }
+    }
+}
 
 /// Takes the next step, if it is here.
 pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> Look<Came> {
@@ -32,6 +46,6 @@ pub(crate) fn look_for_step(state: &mut State<SubscriberRole>, now: Moment) -> L
     }
     match state.machine.next_step(now) {
         Next::NotYet => Err(None),
-        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, state.machine.attachment()))),
+        next @ (Next::Step(_) | Next::Ended(_)) => Ok(Ok((next, CameBy::now(state)))),
     }
 }

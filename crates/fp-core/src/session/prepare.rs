@@ -8,20 +8,43 @@ use crate::options::publisher::PublisherOptions;
 use crate::rendezvous::Rendezvous;
 use crate::value::log::start_log;
 use fp_proto::config::{CohortConfig, ContactText};
+use fp_proto::parameter::{LIMIT_PARAMETERS, Parameter};
 use fp_transport::{
-    Domain, ListenOptions, Listener, TokenHash, TransportKind, TransportPolicy, VerbsDevice, VerbsTrouble,
-    verbs_devices,
+    Contact, Domain, ListenOptions, Listener, TokenHash, TransportKind, TransportPolicy, VerbsDevice,
+    VerbsTrouble, verbs_devices,
 };
 use fp_types::{Epoch, validate_name};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+/// Who opens.
+pub(crate) enum Opener {
+    /// A publisher, with the tokens of its access list.
+    Publisher(Vec<TokenHash>),
+    /// A subscriber, which waits as soon as it has started.
+    Subscriber,
+}
+
+impl Opener {
+    fn listed_tokens(self) -> Vec<TokenHash> {
+        match self {
+            Self::Publisher(tokens) => tokens,
+            Self::Subscriber => Vec::new(),
+        }
+    }
+
+    /// Whether anybody is told where this rank is: others of its cohort, or those who attach to it. A lone subscriber is
+    /// asked for its status by the publisher, over the link that it has made itself. It listens where its address is
+    /// another than the usual one, whoever said so.
+    fn listens(&self, link: &LinkOptions, tcp: Option<SocketAddr>) -> bool {
+        let is_lone = link.cohort.size() == 1 && link.collectives.is_none();
+        let is_usual = tcp.is_none_or(|tcp| tcp == SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        matches!(self, Self::Publisher(_)) || !is_lone || !is_usual
+    }
+}
+
 /// What an endpoint of either kind of handle needs besides its machine, with the epoch of this opening.
-pub(crate) fn prepare(
-    link: &LinkOptions,
-    stream: &str,
-    listed_tokens: Vec<TokenHash>,
-) -> Result<(Setup, Epoch), OpenError> {
+pub(crate) fn prepare(link: &LinkOptions, stream: &str, opener: Opener) -> Result<(Setup, Epoch), OpenError> {
     start_log();
     validate_name(stream)?;
     let epoch = random_epoch(stream)?;
@@ -33,12 +56,14 @@ pub(crate) fn prepare(
         Some(given) => given.clone(),
         None => TransportPolicy::from_environment()?,
     };
-    let tls = link.tls_options()?;
+    let tls = link.tls_options()?.map(|tls| tls.load()).transpose()?;
     let (tcp, token) = (link.tcp_address()?, link.run_token()?);
     limit_by_environment()?;
     let device = pinned_device(link);
     let domain = Domain::new().with_device(device.clone());
     let listens = tls.is_none() && policy.allow.contains(&TransportKind::Verbs);
+    let is_awaited = matches!(opener, Opener::Subscriber);
+    let is_dialled = opener.listens(link, tcp);
     let options = ListenOptions::new(epoch.0)
         .with_verbs(
             tcp.filter(|_| listens && token.is_some())
@@ -48,16 +73,23 @@ pub(crate) fn prepare(
         .with_tcp(tcp)
         .with_advertised(link.advertised)
         .with_token(token.clone())
-        .with_listed_tokens(listed_tokens)
+        .with_listed_tokens(opener.listed_tokens())
+        .with_gathers(true)
         .with_kept_descriptors(link.kept_descriptors)
-        .with_tls(tls.map(|tls| tls.load()).transpose()?);
+        .with_tls(tls.clone());
     let rank = link.cohort.rank();
-    let listener = Listener::bind(options);
+    let listener = is_dialled.then(|| Listener::bind(options)).transpose();
     let listener =
         listener.map_err(|source| OpenError::Listen { stream: stream.to_owned(), rank, source })?;
+    let contact = match &listener {
+        Some(listener) => listener.contact().clone(),
+        None => Contact::of_this_process(token.is_some(), Vec::new()),
+    };
     let setup = Setup {
-        contact: listener.contact().clone(),
+        contact,
         listener,
+        is_awaited,
+        tls,
         rendezvous,
         policy,
         token,
@@ -91,6 +123,19 @@ pub(crate) fn check_reserve(stream: &str, options: &PublisherOptions) -> Result<
         (false, true) => return Ok(()),
     };
     Err(OpenError::Reserve { stream: stream.to_owned(), condition: condition.to_string(), what })
+}
+
+/// Each parameter is one that can be asked for, and they are no more than a refusal can tell.
+pub(crate) fn check_parameters(stream: &str, parameters: &[Parameter]) -> Result<(), OpenError> {
+    let (found, most, option) = (parameters.len() as u64, LIMIT_PARAMETERS as u64, "parameters");
+    if found > most {
+        return Err(OpenError::BoundTooHigh { stream: stream.to_owned(), option, found, most });
+    }
+    parameters.iter().try_for_each(|parameter| {
+        let name = parameter.name.clone();
+        let refused = |source| OpenError::Parameter { stream: stream.to_owned(), parameter: name, source };
+        parameter.check().map_err(refused)
+    })
 }
 
 /// Where to take RDMA connections beside tcp: only where that leaves loopback, and so may be dialled from elsewhere. It
@@ -158,4 +203,22 @@ fn random_epoch(stream: &str) -> Result<Epoch, OpenError> {
     getrandom::fill(&mut bytes)
         .map_err(|error| OpenError::Io { stream: stream.to_owned(), source: error.into() })?;
     Ok(Epoch(u128::from_ne_bytes(bytes) | 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::cohort::Cohort;
+
+    #[test]
+    fn who_is_dialled_listens_and_who_was_told_where() {
+        let usual = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
+        let given = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 7000)));
+        let lone = LinkOptions::default();
+        let ranks = LinkOptions { cohort: Cohort::of(0, 2).expect("two ranks"), ..LinkOptions::default() };
+        assert!(!Opener::Subscriber.listens(&lone, usual) && !Opener::Subscriber.listens(&lone, None));
+        assert!(Opener::Subscriber.listens(&lone, given));
+        assert!(Opener::Subscriber.listens(&ranks, usual));
+        assert!(Opener::Publisher(Vec::new()).listens(&lone, usual));
+    }
 }

@@ -13,7 +13,9 @@ use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::open_attempt::{Looks, OpenAttempt};
-use crate::session::prepare::{check_bounds, check_first_step, check_reserve, cohort_config, prepare};
+use crate::session::prepare::{
+    Opener, check_bounds, check_first_step, check_parameters, check_reserve, cohort_config, prepare,
+};
 use crate::value::counters::Counters;
 use crate::value::puts::Puts;
 use fp_proto::access::{Action, Denial};
@@ -26,6 +28,7 @@ use fp_proto::outcome::MemoryShortage;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::request;
 use fp_proto::status::report::LinkStatus;
+use fp_proto::steering::{SteeringOutcome, SteeringRequest};
 use fp_transform::ExactMeasures;
 use fp_transport::{Arena, Link, PeerProof, Pool, PoolOptions};
 use fp_types::{Condition, Epoch, StepId, SubscriptionId};
@@ -66,6 +69,7 @@ impl Role for PublisherRole {
             | Effect::Disconnect { .. }
             | Effect::PublishName { .. }
             | Effect::WithdrawName { .. }
+            | Effect::LogRequest { .. }
             | Effect::Lookup { .. } => {}
         }
     }
@@ -94,6 +98,10 @@ impl Role for PublisherRole {
         (left_bytes < kept_bytes).then_some(MemoryShortage { left_bytes, kept_bytes })
     }
 
+    fn log_request(&self, asked: (&SteeringRequest, &SteeringOutcome), proof: Option<&PeerProof>) {
+        self.admission.log_request(asked, proof);
+    }
+
     fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {
         if let Message::Subscribe { spec, .. } | Message::Reselect { spec } = message {
             request::vouch(&mut spec.requests, proof.uid());
@@ -112,9 +120,6 @@ impl PublisherRole {
         self.started += u32::from(matches!(event, Event::SubscriptionStarted { .. }));
         self.ended += u32::from(matches!(event, Event::SubscriptionEnded { .. }));
         tracing::debug!(?event, "publisher");
-        if let Event::RequestAnswered { request, outcome } = &event {
-            self.admission.log_request(request, outcome);
-        }
         self.life.event(event);
     }
 }
@@ -172,13 +177,15 @@ impl PublisherSession {
             ("limit_bytes", options.limit_bytes),
             ("limit_subscriptions", options.limit_subscriptions.into()),
             ("limit_peer_subscriptions", options.limit_peer_subscriptions.into()),
+            ("limit_requests_per_second", options.limit_requests_per_second.into()),
         ];
         let checked = check_bounds(stream, &bounds).and_then(|()| check_subscriptions(stream, &options));
         let checked = checked.and_then(|()| check_first_step(stream, options.first_step));
         let checked = checked.and_then(|()| check_reserve(stream, &options));
+        let checked = checked.and_then(|()| check_parameters(stream, &options.parameters));
         let checked = checked.and_then(|()| fill_access_list(&mut options));
         let tokens = options.access.as_ref().map_or_else(Vec::new, Access::tokens);
-        let prepared = checked.and_then(|()| prepare(&options.link, stream, tokens));
+        let prepared = checked.and_then(|()| prepare(&options.link, stream, Opener::Publisher(tokens)));
         let gathering = Gathering::of(&options.link, stream, Side::Publisher);
         match gathering.map(|gathering| gathering.with_first_step(options.first_step)) {
             None => Self::begin_opening(stream, options, prepared?, CohortPosition::Searched),
@@ -252,6 +259,7 @@ impl PublisherSession {
         config.reserve_when = options.reserve_condition.as_ref().map(Condition::encode);
         config.precious_first = options.precious_first;
         config.parameters = options.parameters.clone();
+        config.limit_requests_per_second = options.limit_requests_per_second;
         if options.derivations {
             config.measures = Arc::new(ExactMeasures);
         }

@@ -4,13 +4,40 @@ use crate::error::misuse::Misuse;
 use crate::error::request::RequestError;
 use crate::session::subscriber::SubscriberSession;
 use crate::value::limit::after;
-use fp_proto::steering::{SteeringOutcome, Urgency};
+use fp_proto::parameter::Parameter;
+use fp_proto::steering::{SteeringOutcome, SteeringRefusal, Urgency};
 use fp_types::{AttributeValue, StepId};
 use std::time::{Duration, Instant};
 
 impl SubscriberSession {
     /// Asks, and waits until all ranks have left the step at which they saw it.
     pub(crate) fn request(
+        &self,
+        parameter: &str,
+        value: AttributeValue,
+        urgency: Urgency,
+        patience: Duration,
+    ) -> Result<StepId, RequestError> {
+        if !self.options.policy.may_drop() {
+            return Err(RequestError::Misuse { stream: self.stream.clone(), source: Misuse::RequestHoldsUp });
+        }
+        self.steer(parameter, value, urgency, patience)
+    }
+
+    /// What there is to ask for. No parameter has the empty name, and who asks for it is told those that there are.
+    pub(crate) fn parameters(&self, patience: Duration) -> Result<Vec<Parameter>, RequestError> {
+        let started = Instant::now();
+        match self.steer("", true.into(), Urgency::Ahead, patience) {
+            Err(RequestError::Refused { refusal: SteeringRefusal::Unknown { known }, .. }) => Ok(known),
+            Err(RequestError::NoAnswer { stream, .. } | RequestError::Over { stream, .. }) => {
+                Err(RequestError::NoParameters { stream, waited: started.elapsed() })
+            }
+            Err(other) => Err(other),
+            Ok(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn steer(
         &self,
         parameter: &str,
         value: AttributeValue,
@@ -24,9 +51,6 @@ impl SubscriberSession {
         let rank = self.options.link.cohort.rank();
         if !rank.is_lead() {
             return Err(misuse(Misuse::NotLead { rank }));
-        }
-        if !self.options.policy.may_drop() {
-            return Err(misuse(Misuse::RequestHoldsUp));
         }
         let asked = self.endpoint.drive(|state, now| {
             let id = state.machine.steer(now, parameter, value, urgency)?;

@@ -14,7 +14,7 @@ use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
 use crate::session::offers::KnownOffers;
 use crate::session::open_attempt::{Looks, OpenAttempt};
-use crate::session::prepare::{check_bounds, cohort_config, prepare};
+use crate::session::prepare::{Opener, check_bounds, cohort_config, prepare};
 use crate::session::sides::Sides;
 use crate::session::wants::WantsHistory;
 use crate::value::counters::Counters;
@@ -112,7 +112,6 @@ impl Role for SubscriberRole {
             | Event::StepRejected { .. }
             | Event::RankLagging { .. }
             | Event::RankLost { .. }
-            | Event::RequestAnswered { .. }
             | Event::Reselected { .. } => {}
         }
         tracing::debug!(?event, "subscriber");
@@ -182,6 +181,8 @@ fn config(
     config.spec = spec(options);
     config.credit_steps = options.credit();
     config.on_loss = options.on_loss;
+    config.takes_held_again = options.held_again;
+    config.resumption = options.resumption;
     config.gives_back_held = options.explicit_done;
     config
 }
@@ -195,8 +196,8 @@ fn check_done(stream: &str, options: &SubscriberOptions) -> Result<(), OpenError
 }
 
 impl SubscriberSession {
-    /// Listens, and has the machine begin to attach; the second is where it looks for the publisher. Calls the
-    /// launcher's collectives, if there are any.
+    /// Has the machine begin to attach; the second is where it looks for the publisher. Ranks of a cohort listen before.
+    /// Calls the launcher's collectives, if there are any.
     pub(crate) fn start(stream: &str, options: SubscriberOptions) -> Result<(Arc<Self>, String), OpenError> {
         let name = options.name.clone().unwrap_or_else(default_name);
         let named = validate_name(&name).map_err(OpenError::from);
@@ -207,7 +208,7 @@ impl SubscriberSession {
         let prepared = named
             .and_then(|()| check_bounds(stream, &bounds))
             .and_then(|()| check_done(stream, &options))
-            .and_then(|()| prepare(&options.link, stream, Vec::new()));
+            .and_then(|()| prepare(&options.link, stream, Opener::Subscriber));
         let Some(gathering) = Gathering::of(&options.link, stream, Side::Subscriber) else {
             return Self::begin_opening(stream, &name, options, prepared?, CohortPosition::Searched);
         };

@@ -6,6 +6,7 @@ use crate::error::misuse::Misuse;
 use crate::error::record::RecordProblem;
 use crate::error::transform::TransformProblem;
 use crate::records::made::Made;
+use crate::session::peek::CameBy;
 use crate::session::subscriber::SubscriberSession;
 use crate::session::wants::Wants;
 use crate::step::once::Once;
@@ -121,6 +122,8 @@ pub(crate) struct HeldStep {
     pub(crate) shared: Arc<SubscriberSession>,
     pub(crate) assignment: Assignment,
     pub(crate) epoch: Option<AttachmentId>,
+    /// Whether the publisher of that attachment goes on with the numbers of the one before.
+    pub(crate) continues: bool,
     /// Whether its end lets go of the step: not where that was only looked at, and is still to be taken.
     lets_go: bool,
     /// What is to become of it when it is let go.
@@ -141,14 +144,16 @@ impl HeldStep {
     pub(crate) fn new(
         shared: Arc<SubscriberSession>,
         assignment: Assignment,
-        epoch: Option<AttachmentId>,
+        by: CameBy,
         is_ahead: bool,
     ) -> Arc<Self> {
+        let CameBy { attachment: epoch, continues } = by;
         let (wants, lets_go, verdict) = (shared.selected.of(assignment.step), !is_ahead, Verdict::default());
         if let Some(mut memory) = shared.spare_step.take::<Self>()
             && let Some(held) = Arc::get_mut(&mut memory)
         {
             (held.assignment, held.epoch, held.lets_go) = (assignment, epoch, lets_go);
+            held.continues = continues;
             (held.verdict, held.wants) = (verdict, wants);
             return memory;
         }
@@ -156,6 +161,7 @@ impl HeldStep {
             shared,
             assignment,
             epoch,
+            continues,
             lets_go,
             verdict,
             wants,

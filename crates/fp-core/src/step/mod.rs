@@ -146,6 +146,18 @@ impl StepReader {
         self.held.epoch.map(|attachment| attachment.epoch)
     }
 
+    /// Of which attachment of its subscriber it is, counted from 1. Each time that the publisher, or the way to it, is lost
+    /// and comes back, there is another one.
+    pub fn attachment(&self) -> u32 {
+        self.held.epoch.map_or(0, |attachment| attachment.nth)
+    }
+
+    /// Whether the publisher of that attachment goes on with the numbers of the one before, as
+    /// [`Subscriber::continues`](crate::Subscriber::continues) said when the step came.
+    pub fn continues(&self) -> bool {
+        self.held.continues
+    }
+
     /// The host of each rank of the publisher, by rank, as its contact says; zero where that does not say it.
     ///
     /// Asks the publisher for the contacts that this rank has not needed yet. They are known from then on, as long as

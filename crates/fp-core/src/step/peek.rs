@@ -17,9 +17,7 @@ pub(crate) fn ahead(
 ) -> Result<Arc<HeldStep>, ReadError> {
     let stream = shared.stream.clone();
     match came {
-        Some(Ok((Next::Step(assignment), epoch))) => {
-            Ok(HeldStep::new(shared.clone(), assignment, epoch, true))
-        }
+        Some(Ok((Next::Step(assignment), by))) => Ok(HeldStep::new(shared.clone(), assignment, by, true)),
         Some(Err(what)) => Err(ReadError::Coordinator { stream, what }),
         Some(Ok((Next::Ended(_), _))) => Err(ReadError::NoStep { stream }),
         None | Some(Ok((Next::NotYet, _))) => {

@@ -10,7 +10,11 @@ use crate::step::peek;
 use crate::step::records::provide;
 use crate::value::limit::after;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// In this time a publisher on the same host answers twice, as a rule. To sleep meanwhile and be woken takes as long as the
+/// answers themselves.
+const ANSWERS_WITHIN: Duration = Duration::from_micros(200);
 
 /// How long the types of a stream are waited for: the rest of what opening may take.
 #[derive(Clone, Copy)]
@@ -24,7 +28,8 @@ impl SubscriberSession {
     pub(crate) fn finish_opening(self: &Arc<Self>, directory: &str) -> Result<(), OpenError> {
         let begun = Instant::now();
         let (deadline, opening) = self.opening(directory);
-        let opened = self.endpoint.wait(deadline, |state, _| opening.look_at(state));
+        let looks = (deadline, ANSWERS_WITHIN);
+        let opened = self.endpoint.wait_looking(looks, |state, _| opening.look_at(state));
         opening.outcome(opened)?;
         let Some(attached) = self.attached(begun) else { return Ok(()) };
         let came = self.endpoint.wait(attached.deadline, look_ahead);

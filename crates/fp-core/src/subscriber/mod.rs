@@ -11,7 +11,7 @@ use crate::error::{CloseError, OpenError, ReadError};
 use crate::options::subscriber::SubscriberOptions;
 use crate::records::fit::Provided;
 use crate::session::life::Session as _;
-use crate::session::peek::{Came, look_ahead, look_for_step};
+use crate::session::peek::{Came, CameBy, look_ahead, look_for_step};
 use crate::session::sides::VariablePlacement;
 use crate::session::subscriber::SubscriberSession;
 use crate::step::StepReader;
@@ -28,8 +28,8 @@ use fp_proto::commands::Next;
 use fp_proto::config::VariableSet;
 use fp_proto::message::Assignment;
 use fp_proto::outcome::StreamEnding;
+use fp_proto::parameter::Parameter;
 use fp_proto::steering::Urgency;
-use fp_proto::subscriber::AttachmentId;
 use fp_transform::CohortSide;
 use fp_types::record::{Record, RecordSchema};
 use fp_types::{AttributeValue, Condition, Epoch, ParseConditionError, StepId};
@@ -108,6 +108,15 @@ impl Subscriber {
         patience: Duration,
     ) -> Result<StepId, RequestError> {
         self.shared.request(parameter, value.into(), Urgency::Ahead, patience)
+    }
+
+    /// The parameters that the simulation lets be asked for, each with the values that it takes and what it is. None where
+    /// it declares none. Only rank 0 of a cohort may ask; the simulation is not disturbed.
+    ///
+    /// # Errors
+    /// The access list does not let this subscriber ask for anything; or no answer came in time, or before the end.
+    pub fn parameters(&mut self, patience: Duration) -> Result<Vec<Parameter>, RequestError> {
+        self.shared.parameters(patience)
     }
 
     /// As [`request`](Self::request), but the simulation sees it at the next step that no rank has begun. For that its ranks
@@ -248,6 +257,19 @@ impl Subscriber {
         self.shared.endpoint.inspect(|state| state.machine.epoch())
     }
 
+    /// The first step that this subscription holds for, in the epoch that it is attached to. No step from there on is passed
+    /// over in silence. A condition is looked at from there on. None before it is attached.
+    pub fn first_step(&self) -> Option<StepId> {
+        self.shared.endpoint.inspect(|state| state.machine.first_step())
+    }
+
+    /// Whether that publisher goes on with the numbers of the one before: that it was attached to itself, or that
+    /// [`with_resumption`](SubscriberOptions::with_resumption) names. Of a step that came before that publisher did,
+    /// [`StepReader::continues`] tells.
+    pub fn continues(&self) -> bool {
+        self.shared.endpoint.inspect(|state| state.machine.continues())
+    }
+
     /// The next step, waiting up to `timeout` for one. All ranks of the cohort see the same steps.
     ///
     /// # Errors
@@ -304,15 +326,15 @@ impl Drop for Subscriber {
 pub(crate) fn taken(shared: &Arc<SubscriberSession>, came: Option<Came>) -> Result<NextStep, ReadError> {
     match came {
         None | Some(Ok((Next::NotYet, _))) => Ok(NextStep::NotYet),
-        Some(Ok((Next::Step(assignment), epoch))) => Ok(NextStep::Step(take(shared, assignment, epoch))),
+        Some(Ok((Next::Step(assignment), by))) => Ok(NextStep::Step(take(shared, assignment, by))),
         Some(Ok((Next::Ended(ending), _))) => Ok(NextStep::Ended(ending)),
         Some(Err(what)) => Err(ReadError::Coordinator { stream: shared.stream.clone(), what }),
     }
 }
 
-fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, epoch: Option<AttachmentId>) -> StepReader {
+fn take(shared: &Arc<SubscriberSession>, assignment: Assignment, by: CameBy) -> StepReader {
     Counters::add(&shared.counters.steps, 1);
     Counters::add(&shared.counters.skipped_steps, assignment.skipped as usize);
     shared.owners.took(assignment.step);
-    StepReader { held: HeldStep::new(shared.clone(), assignment, epoch, false) }
+    StepReader { held: HeldStep::new(shared.clone(), assignment, by, false) }
 }

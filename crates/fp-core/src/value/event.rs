@@ -136,7 +136,7 @@ impl Event {
             Told::Closed(outcome) => Self::Closed(outcome),
             #[rustfmt::skip]
             Told::Resolved { .. } | Told::Contacts { .. } | Told::Specified { .. } | Told::Steered { .. }
-            | Told::RequestAnswered { .. } | Told::ConditionRefused { .. } => return None,
+            | Told::ConditionRefused { .. } => return None,
         })
     }
 }

@@ -44,10 +44,14 @@ impl Puts {
         self.contribution.variables.get(self.find(name)?)
     }
 
-    /// The same; made, without a block, where nothing was put of it.
-    pub(crate) fn of(&mut self, variable: &Variable) -> &mut VariablePut {
-        let at = self.find(variable.name()).unwrap_or_else(|| self.begin(variable));
-        &mut self.contribution.variables[at]
+    /// Where that is; made, without a block, where nothing was put of it.
+    pub(crate) fn place(&mut self, variable: &Variable) -> usize {
+        self.find(variable.name()).unwrap_or_else(|| self.begin(variable))
+    }
+
+    /// What was put of the variable at that place.
+    pub(crate) fn at(&self, at: usize) -> &VariablePut {
+        &self.contribution.variables[at]
     }
 
     fn begin(&mut self, variable: &Variable) -> usize {
@@ -79,8 +83,15 @@ impl Puts {
     }
 
     /// A block of a variable was put.
+    #[cfg(test)]
     pub(crate) fn add(&mut self, variable: &Variable, region: &Region, bytes: u64) {
-        let put = self.of(variable);
+        let at = self.place(variable);
+        self.add_at(at, variable, region, bytes);
+    }
+
+    /// A block of the variable was put that is at that place.
+    pub(crate) fn add_at(&mut self, at: usize, variable: &Variable, region: &Region, bytes: u64) {
+        let put = &mut self.contribution.variables[at];
         put.blocks.push(*region);
         put.bytes += bytes;
         let count = put.blocks.len();

@@ -115,7 +115,8 @@ fn steps_that_follow_fast_are_not_held_up_each_time() {
         done += u32::from(why(&take(&mut subscriber), "0").is_none());
     }
     assert!(done >= 1, "the first step has all of the budget");
-    assert!(done < steps / 2, "{done} of {steps} were derived, each longer than the step");
+    // How many there are depends on what else runs meanwhile; how long they may take does not.
+    assert!(done < steps, "all of {steps} were derived, each longer than the step");
     // Its share is half of the time in which it does not hold steps up. A block more may have been begun.
     let (own, most) = (started.elapsed() - held_up, held_up / done * 2);
     assert!(held_up < budget + own + most, "{held_up:?} beside {own:?}");

@@ -1,12 +1,11 @@
 //! Numbers that outlive an opening of a stream: a first step, a start after a step, a restart that goes on.
 
+use crate::process::Process;
 use crate::support::launcher::places;
 use crate::support::{PATIENCE, Place, STREAM, eventually, nothing, publish, take, values};
 use fp_core::{
     Cohort, Event, OnLoss, OpenError, Publisher, QueuePolicy, Selection, StartAt, StepId, Subscriber,
 };
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Elements of a step.
@@ -172,49 +171,9 @@ fn publishes_in_a_process_of_its_own() {
 }
 
 /// Such a process.
-struct Process(Child, BufReader<std::process::ChildStdout>);
-
-impl Process {
-    fn start(place: &Place, first: &str) -> Self {
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args([
-                "numbers::publishes_in_a_process_of_its_own",
-                "--exact",
-                "--nocapture",
-                "--test-threads=1",
-            ])
-            .env(PLACE, format!("{} {first}", place.path().display()))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let told = BufReader::new(child.stdout.take().expect("piped"));
-        Self(child, told)
-    }
-
-    /// Has it publish a step; its number.
-    fn publish(&mut self) -> u64 {
-        writeln!(self.0.stdin.as_mut().expect("piped"), "step").expect("it listens");
-        let mut line = String::new();
-        while !line.contains("published ") {
-            line.clear();
-            assert!(self.1.read_line(&mut line).expect("it tells") > 0, "it has ended");
-        }
-        let number = line.rsplit_once("published ").expect("as said").1;
-        number.trim().parse().expect("a number")
-    }
-
-    fn kill(mut self) {
-        self.0.kill().expect("killed");
-        self.0.wait().expect("it has ended");
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn start(place: &Place, first: &str) -> Process {
+    let what = format!("{} {first}", place.path().display());
+    Process::start("numbers::publishes_in_a_process_of_its_own", PLACE, &what)
 }
 
 fn awaiting(place: &Place) -> Subscriber {
@@ -224,7 +183,7 @@ fn awaiting(place: &Place) -> Subscriber {
 }
 
 /// The event of a restart: whether numbers go on.
-fn restarted(subscriber: &mut Subscriber) -> bool {
+pub(crate) fn restarted(subscriber: &mut Subscriber) -> bool {
     let mut found = None;
     eventually("the next epoch is told of", || {
         let told =
@@ -239,30 +198,82 @@ fn restarted(subscriber: &mut Subscriber) -> bool {
 #[test]
 fn who_awaits_a_restart_goes_on_after_the_last_step_that_it_took() {
     let place = Place::new();
-    let mut publisher = Process::start(&place, "5");
+    let mut publisher = start(&place, "5");
     let mut subscriber = awaiting(&place);
-    (5..12).for_each(|step| assert_eq!(publisher.publish(), step));
+    (5..12).for_each(|step| assert_eq!(publisher.publish("step"), step));
     (5..11).for_each(|step| assert_eq!(read(&mut subscriber), (step, 0)));
     let epoch = subscriber.epoch();
     // Step 11 waits in this process, and goes with its epoch.
     publisher.kill();
-    let mut publisher = Process::start(&place, "9");
+    let mut publisher = start(&place, "9");
     assert!(restarted(&mut subscriber), "numbers go on");
     assert_ne!(subscriber.epoch(), epoch);
-    (9..14).for_each(|step| assert_eq!(publisher.publish(), step));
+    (9..14).for_each(|step| assert_eq!(publisher.publish("step"), step));
     (11..14).for_each(|step| assert_eq!(read(&mut subscriber), (step, 0)));
 
     publisher.kill();
-    let mut publisher = Process::start(&place, "20");
+    let mut publisher = start(&place, "20");
     assert!(restarted(&mut subscriber), "numbers go on");
-    publisher.publish();
+    publisher.publish("step");
     assert_eq!(read(&mut subscriber), (20, 6), "14 to 19 are nowhere");
 
     publisher.kill();
-    let mut publisher = Process::start(&place, "none");
+    let mut publisher = start(&place, "none");
     assert!(!restarted(&mut subscriber), "it counts anew");
-    publisher.publish();
+    publisher.publish("step");
     assert_eq!(read(&mut subscriber), (0, 0));
     publisher.kill();
     subscriber.close().expect("left");
+}
+
+/// Steps 7 and 9 are held as the publisher is killed, and 8 was let go of.
+#[test]
+fn what_is_held_as_the_publisher_is_lost_comes_again_where_that_is_asked_for() {
+    let place = Place::new();
+    let mut publisher = start(&place, "5");
+    let options = place.subscriber_options().with_on_loss(OnLoss::AwaitRestart(PATIENCE));
+    let options = options.with_held_again(true).with_limit_steps(20).with_credit_steps(20);
+    let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+    (5..12).for_each(|step| assert_eq!(publisher.publish("step"), step));
+    (5..7).for_each(|step| assert_eq!(read(&mut subscriber), (step, 0)));
+    let seven = take(&mut subscriber);
+    assert_eq!(read(&mut subscriber), (8, 0));
+    let nine = take(&mut subscriber);
+    assert!(!subscriber.continues());
+    publisher.kill();
+    let mut publisher = start(&place, "5");
+    assert!(restarted(&mut subscriber) && subscriber.continues(), "numbers go on");
+    assert!(!seven.continues() && !nine.continues(), "what came before it came of one that did not");
+    (5..11).for_each(|step| assert_eq!(publisher.publish("step"), step));
+    // What is let go of now is of an epoch that is over.
+    drop((seven, nine));
+    (7..10).for_each(|step| assert_eq!(read(&mut subscriber), (step, 0)));
+    assert!(take(&mut subscriber).continues());
+    publisher.kill();
+    subscriber.close().expect("left");
+}
+
+#[test]
+fn a_process_goes_on_for_one_before_it_where_the_numbers_do() {
+    let place = Place::new();
+    let mut publisher = start(&place, "5");
+    let mut before = place.subscriber();
+    (5..8).for_each(|step| assert_eq!(publisher.publish("step"), step));
+    (5..7).for_each(|step| assert_eq!(read(&mut before), (step, 0)));
+    let epoch = before.epoch().expect("attached");
+    drop(before);
+    publisher.kill();
+    for (first, expected) in [("5", Some((7, 0))), ("9", Some((9, 2))), ("none", None)] {
+        let mut publisher = start(&place, first);
+        let options = place.subscriber_options().with_resumption((epoch, StepId(7)));
+        let options = options.with_start_at(StartAt::OldestReserved).with_limit_steps(20);
+        let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+        (0..3).for_each(|_| _ = publisher.publish("step"));
+        assert_eq!(
+            (subscriber.continues(), read(&mut subscriber)),
+            (expected.is_some(), expected.unwrap_or((0, 0)))
+        );
+        publisher.kill();
+        subscriber.close().expect("left");
+    }
 }

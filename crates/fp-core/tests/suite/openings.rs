@@ -71,6 +71,25 @@ fn write_stale(place: &Place, address: std::net::SocketAddr, entries: u128) {
     }
 }
 
+/// Somebody of this host takes the connection and says nothing. The opener itself waits for his answer, and gives him up
+/// after the time of a silence.
+#[test]
+fn somebody_of_this_host_who_says_nothing_is_given_up_in_time() {
+    let place = Place::new();
+    let quiet = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let publisher = place.publisher();
+    let mut contact = publisher.contact().clone();
+    publisher.close().expect("closed");
+    contact.endpoints = vec![fp_core::Endpoint::Tcp(quiet.local_addr().expect("bound"))];
+    let entry = place.path().join("quiet.00000000000000000000000000000003");
+    std::fs::write(entry, contact.to_string()).expect("written");
+    let options = place.subscriber_options().with_silence(Duration::from_millis(200));
+    let options = options.with_open_timeout(Duration::from_millis(900));
+    let error = text(Subscriber::open("quiet", options).err().expect("he says nothing"));
+    assert!(error.contains("the deadline is over while waiting for the reply"), "{error}");
+    drop(quiet);
+}
+
 /// Entries of a host that answers nothing cost an opening a few seconds together, and not the time of a silence.
 #[test]
 fn entries_of_a_host_that_does_not_answer_hold_an_opening_up_for_seconds() {

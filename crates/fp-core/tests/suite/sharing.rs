@@ -182,9 +182,12 @@ fn what_was_said_of_a_step_holds_though_its_view_outlives_the_subscriber() {
         assert_eq!(view.len() as u64, LEN);
         publish_steps(&mut publisher, 1);
         let closing = std::thread::spawn(move || publisher.close());
-        let expected: &[(u64, bool)] = if comes_again { &[(0, true), (1, false)] } else { &[(1, false)] };
         let mut taken = rest(&mut stays);
         taken.sort_unstable();
+        // Before the publisher had heard of it, the last step may have been given to who has left. Then that comes again too.
+        let last = taken.pop();
+        assert!(matches!(last, Some((1, _))), "{last:?}");
+        let expected: &[(u64, bool)] = if comes_again { &[(0, true)] } else { &[] };
         assert_eq!(taken, expected);
         closing.join().expect("no panic").expect("closed");
     }

@@ -132,6 +132,69 @@ fn what_the_simulation_does_not_take_is_refused() {
     assert!(matches!(subscriber.request("melts", long.as_str(), PATIENCE), Err(RequestError::Misuse { .. })));
 }
 
+/// Who asks for too much is told so, and what was refused does not count.
+#[test]
+fn no_more_is_asked_within_a_second_than_may_be() {
+    let place = Place::new();
+    let options = parameters(place.publisher_options()).with_limit_requests_per_second(2);
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+    let refused = std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            let too_much = subscriber.request(CONDUCTIVITY, 101.0, PATIENCE);
+            assert!(matches!(too_much, Err(RequestError::Refused { .. })));
+            // However slow the machine is, some three of them come within a second.
+            (0..1000).find_map(|_| subscriber.request(CONDUCTIVITY, 1.0, PATIENCE).err())
+        });
+        while !asking.is_finished() {
+            publisher.begin_step().expect("a step").end().expect("ended");
+        }
+        asking.join().expect("no panic")
+    });
+    let Some(RequestError::Refused { refusal, .. }) = refused else { panic!("{refused:?}") };
+    assert_eq!(refusal, SteeringRefusal::TooOften { per_second: 2 });
+}
+
+/// Whoever may ask learns what for; by whatever policy it takes steps.
+#[test]
+fn what_can_be_asked_for_is_told() {
+    let place = Place::new();
+    let options = parameters(place.publisher_options());
+    let options =
+        options.with_described_parameter("stop", ParameterKind::Signal, "after the next checkpoint");
+    let expected = options.parameters.clone();
+    let _publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    for options in [asker(&place, TransportKind::Shm), place.over(TransportKind::Tcp)] {
+        let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+        assert_eq!(subscriber.parameters(PATIENCE).expect("told"), expected);
+    }
+    let text = &expected[2].to_string();
+    assert_eq!(text, "stop: no value; after the next checkpoint");
+}
+
+#[test]
+fn a_parameter_that_nobody_could_ask_for_is_refused_as_the_stream_opens() {
+    let place = Place::new();
+    let none = ParameterKind::Real { least: Real(1.0), greatest: Real(0.0) };
+    let refused = |options| match Publisher::open(STREAM, options) {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("it opens"),
+    };
+    let said = refused(place.publisher_options().with_parameter("level", none));
+    assert!(
+        said.ends_with("parameter \"level\": it takes a number from 1.0 to 0.0, and there is none"),
+        "{said}"
+    );
+    let said = refused(place.publisher_options().with_parameter("", ParameterKind::Bool));
+    assert!(said.ends_with("its name has 0 bytes: a name has 1 to 255"), "{said}");
+    let many =
+        |options: PublisherOptions, number| options.with_parameter(format!("p{number}"), ParameterKind::Bool);
+    let said = refused((0..257).fold(place.publisher_options(), many));
+    assert!(said.ends_with("parameters is 257, and 256 is the most that it can be"), "{said}");
+    let said = refused(place.publisher_options().with_limit_requests_per_second(0));
+    assert!(said.contains("limit_requests_per_second"), "{said}");
+}
+
 /// Whoever takes every step would have the simulation wait for it while it waits for the answer.
 #[test]
 fn who_takes_every_step_asks_by_another() {

@@ -335,6 +335,8 @@ static void check_conditions(void)
         }
     }
     FAILS(FLEXPATH_STATUS_BAD_OPTION, "character 10", flexpath_subscriber_set_condition(some, "has(field", 60000, NULL));
+    MUST(flexpath_subscriber_first_step(some, &number));
+    CHECK(number == 0);
     MUST(flexpath_subscriber_set_condition(some, "every(2)", 60000, &number));
     CHECK(number == 7);
     for (expected = 7; expected < 11; expected++) {

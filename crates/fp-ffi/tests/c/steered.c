@@ -12,6 +12,8 @@ static void open_simulation(flexpath_publisher **publisher)
     MUST(flexpath_options_add_parameter(options, "melts", FLEXPATH_PARAMETER_KIND_BOOL, 0, 0));
     MUST(flexpath_options_add_parameter(options, "title", FLEXPATH_PARAMETER_KIND_TEXT, 0, 0));
     MUST(flexpath_options_add_parameter(options, "stop", FLEXPATH_PARAMETER_KIND_SIGNAL, 0, 0));
+    MUST(flexpath_options_describe_parameter(options, "level", "of the tank, in m"));
+    FAILS(FLEXPATH_STATUS_MISUSE, "add it before", flexpath_options_describe_parameter(options, "speed", "of the wind"));
     FAILS(FLEXPATH_STATUS_MISUSE, "between 2 and 1",
           flexpath_options_add_parameter(options, "speed", FLEXPATH_PARAMETER_KIND_REAL, 2, 1));
     FAILS(FLEXPATH_STATUS_MISUSE, "no kind of parameter", flexpath_options_add_parameter(options, "speed", 6, 0, 1));

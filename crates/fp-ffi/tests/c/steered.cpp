@@ -13,6 +13,7 @@ static void simulate()
     chosen.set("MinSubscribers", "1").set("PauseLimitSecs", "60");
     chosen.add_parameter("conductivity", FLEXPATH_PARAMETER_KIND_REAL, 0, 10);
     chosen.add_parameter("level", FLEXPATH_PARAMETER_KIND_INTEGER, -3, 3);
+    chosen.describe_parameter("level", "of the tank, in m");
     chosen.add_parameter("melts", FLEXPATH_PARAMETER_KIND_BOOL);
     chosen.add_parameter("title", FLEXPATH_PARAMETER_KIND_TEXT);
     chosen.add_parameter("stop", FLEXPATH_PARAMETER_KIND_SIGNAL);

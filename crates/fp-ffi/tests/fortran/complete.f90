@@ -338,6 +338,8 @@ contains
       end if
       if (number == 3) exit
     end do
+    call flexpath_subscriber_first_step(subscriber, number)
+    call check('a subscription holds from a step that is told', number == 0)
     call flexpath_subscriber_set_condition(subscriber, 'has(grid)', 60000, first=number)
     call check('another condition holds from the next step on', number == 4)
     call flexpath_publisher_begin_step(publisher, number)

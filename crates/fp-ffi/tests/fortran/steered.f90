@@ -23,6 +23,7 @@ contains
     call flexpath_options_set(options, 'PauseLimitSecs', '60')
     call flexpath_options_add_parameter(options, 'conductivity', flexpath_parameter_kind_real, 0.0_real64, 10.0_real64)
     call flexpath_options_add_parameter(options, 'level', flexpath_parameter_kind_integer, -3.0_real64, 3.0_real64)
+    call flexpath_options_describe_parameter(options, 'level', 'of the tank, in m')
     call flexpath_options_add_parameter(options, 'melts', flexpath_parameter_kind_bool)
     call flexpath_options_add_parameter(options, 'title', flexpath_parameter_kind_text)
     call flexpath_options_add_parameter(options, 'stop', flexpath_parameter_kind_signal)

@@ -46,6 +46,7 @@ program watched
   call check_conditions()
   call check_unjudged()
   call check_module()
+  call check_late()
   print '(a)', 'watched'
 contains
   ! The field of a step, from 0: whole numbers that differ from place to place and from step to step.
@@ -322,6 +323,54 @@ contains
     call flexpath_publisher_close(publisher)
     call flexpath_variable_free(few)
   end subroutine check_module
+
+  ! The last hits that a publisher keeps, for who comes when they are over: these, and no other step.
+  subroutine check_late()
+    integer, parameter :: kept = 3
+    type(flexpath_options) :: options
+    type(flexpath_subscriber) :: subscriber
+    type(flexpath_variable) :: heat
+    type(flexpath_step) :: taken
+    type(flexpath_step_info) :: told
+    integer :: hits(many), count, step, which, status
+    call flexpath_options_set(options, 'ReserveCondition', 'max(T)', stat=stat, errmsg=errmsg)
+    call check('no condition', stat == flexpath_status_bad_option .and. index(errmsg, 'character 7') > 0)
+    call flexpath_options_set(options, 'ReserveCondition', 'max(T) > 48')
+    call flexpath_publisher_open(publisher, 'watched', options, stat=stat, errmsg=errmsg)
+    call check('none kept', stat == flexpath_status_not_opened .and. index(errmsg, 'ReserveQueueLimit is 0') > 0)
+    call flexpath_options_set(options, 'ReserveQueueLimit', kept)
+    call flexpath_options_set(options, 'DeriveBudgetSecs', '60')
+    call flexpath_publisher_open(publisher, 'watched', options)
+    call flexpath_options_free(options)
+    call flexpath_variable_global(heat, 'T', flexpath_dtype_f64, [rows, columns])
+    count = 0
+    do step = 0, many - 1
+      call flexpath_publisher_begin_step(publisher)
+      call flexpath_put(publisher, heat, field(step))
+      call flexpath_publisher_end_step(publisher)
+      if (.not. is_met(2, step)) cycle
+      count = count + 1
+      hits(count) = step
+    end do
+    call check('more hits than are kept, and steps between', count > kept .and. hits(count) - hits(count - kept + 1) >= kept)
+    call flexpath_options_set(options, 'Condition', 'max(T) > 48')
+    call flexpath_options_set(options, 'StartAt', 'OldestReserved')
+    call flexpath_subscriber_open(subscriber, 'watched', options)
+    call flexpath_options_free(options)
+    do which = count - kept + 1, count
+      call flexpath_subscriber_next_step(subscriber, taken, 60000, status)
+      call check('a hit', status == flexpath_status_ok)
+      call flexpath_step_describe(taken, told)
+      call check('the next hit', told%step == hits(which) .and. told%skipped == 0)
+      call check_measured(taken, hits(which), 'max(T) > 48')
+      call flexpath_step_release(taken)
+    end do
+    call flexpath_subscriber_next_step(subscriber, taken, 0, status)
+    call check('no more hits', status == flexpath_status_not_yet)
+    call flexpath_subscriber_close(subscriber)
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(heat)
+  end subroutine check_late
 
   subroutine check(what, is_so)
     character(len=*), intent(in) :: what

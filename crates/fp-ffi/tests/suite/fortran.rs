@@ -10,7 +10,7 @@ use crate::support::{
 };
 use everything::{TYPES, program};
 use fp_core::{
-    MemoryOrder, NextStep, Publisher, PublisherOptions, Region, Rendezvous, Select, Subscriber,
+    MemoryOrder, NextStep, Publisher, PublisherOptions, QueuePolicy, Region, Rendezvous, Select, Subscriber,
     SubscriberOptions, Variable,
 };
 use std::path::{Path, PathBuf};
@@ -175,6 +175,17 @@ fn every_condition_fires() {
 const ASKED: &str =
     "conductivity = 2.5\nlevel = -2\nmelts = 1\ntitle = a warm day\nlevel = 3\nmelts = 1\nstop = 1\n";
 
+/// What a simulation says of its parameter *level*.
+fn level_of(place: &Path) -> String {
+    let rendezvous = Rendezvous::at(place).expect("a place");
+    let options =
+        SubscriberOptions::default().with_rendezvous(rendezvous).with_variables(Vec::<String>::new());
+    let mut looking =
+        Subscriber::open("steered", options.with_policy(QueuePolicy::DropOldest)).expect("attached");
+    let known = looking.parameters(Duration::from_secs(60)).expect("told");
+    known.iter().find(|known| known.name == "level").expect("it").to_string()
+}
+
 /// Simulations in each language are steered from another.
 #[test]
 fn simulations_are_steered_across_languages() {
@@ -185,6 +196,7 @@ fn simulations_are_steered_across_languages() {
         let place = place();
         let run = |program, role| run(program, &[role], place.path(), (0, 1), "shm,tcp");
         let simulated = run(simulation, "simulate");
+        assert_eq!(level_of(place.path()), "level: a whole number from -3 to 3; of the tank, in m");
         assert_eq!(run(asker, "ask").printed(), "asked\n");
         assert_eq!(simulated.printed(), ASKED);
     }

@@ -7,6 +7,7 @@ mod support;
 
 mod conventions;
 mod fortran;
+mod guides;
 mod installation;
 mod interface;
 mod lammps;

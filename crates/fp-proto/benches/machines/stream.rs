@@ -108,6 +108,7 @@ impl Stream {
             | Effect::WithdrawName { .. }
             | Effect::Assigned { .. }
             | Effect::Free { .. }
+            | Effect::LogRequest { .. }
             | Effect::Event(_) => {}
         }
     }

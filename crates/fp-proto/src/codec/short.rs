@@ -10,14 +10,14 @@ use fp_types::{StepId, TableId};
 /// What the general codec writes first for these; a test compares.
 const ASSIGN: u8 = 20;
 const RELEASE: u8 = 21;
-const PLACED: u8 = 4;
-const SEGMENT: u8 = 0;
-const INLINE: u8 = 2;
+pub(super) const PLACED: u8 = 4;
+pub(super) const SEGMENT: u8 = 0;
+pub(super) const INLINE: u8 = 2;
 
 /// What the general codec writes before numbers of two, four and eight bytes; less is one byte by itself.
-const TWO_BYTES: u8 = 251;
-const FOUR_BYTES: u8 = 252;
-const EIGHT_BYTES: u8 = 253;
+pub(super) const TWO_BYTES: u8 = 251;
+pub(super) const FOUR_BYTES: u8 = 252;
+pub(super) const EIGHT_BYTES: u8 = 253;
 
 /// Longest name, and longest inline block, of a placement that is written here.
 const LIMIT_PART_BYTES: usize = 32;
@@ -45,10 +45,17 @@ impl Writing {
         self.len += bytes.len();
     }
 
+    #[inline]
     fn number(&mut self, number: u64) {
         match number {
             0..251 => self.byte(number as u8),
-            251..0x1_0000 => {
+            _ => self.long_number(number),
+        }
+    }
+
+    fn long_number(&mut self, number: u64) {
+        match number {
+            0..0x1_0000 => {
                 self.byte(TWO_BYTES);
                 self.all(&(number as u16).to_le_bytes());
             }
@@ -74,26 +81,26 @@ impl Writing {
 }
 
 /// Bytes that are still to be read.
-struct Reading<'a>(&'a [u8]);
+pub(super) struct Reading<'a>(pub(super) &'a [u8]);
 
 impl<'a> Reading<'a> {
-    fn byte(&mut self) -> Option<u8> {
+    pub(super) fn byte(&mut self) -> Option<u8> {
         let (byte, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(*byte)
     }
 
-    fn flag(&mut self) -> Option<bool> {
+    pub(super) fn flag(&mut self) -> Option<bool> {
         self.byte().filter(|byte| *byte < 2).map(|byte| byte == 1)
     }
 
-    fn all<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub(super) fn all<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (bytes, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*bytes)
     }
 
-    fn number(&mut self) -> Option<u64> {
+    pub(super) fn number(&mut self) -> Option<u64> {
         match self.byte()? {
             TWO_BYTES => self.all().map(|bytes| u16::from_le_bytes(bytes).into()),
             FOUR_BYTES => self.all().map(|bytes| u32::from_le_bytes(bytes).into()),
@@ -102,7 +109,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn short_number(&mut self) -> Option<u32> {
+    pub(super) fn short_number(&mut self) -> Option<u32> {
         u32::try_from(self.number()?).ok()
     }
 
@@ -119,7 +126,7 @@ impl<'a> Reading<'a> {
         Some((step, variable, self.short_number()?))
     }
 
-    fn counted(&mut self) -> Option<&'a [u8]> {
+    pub(super) fn counted(&mut self) -> Option<&'a [u8]> {
         let len = usize::try_from(self.number()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;

@@ -3,14 +3,14 @@
 use crate::access::Denial;
 use crate::bounds::{
     LIMIT_CHANGED_ITEMS, LIMIT_CONTACT_BYTES, LIMIT_CONTACTS, LIMIT_ITEMS, LIMIT_NAME_BYTES,
-    LIMIT_PARTS_BYTES, LIMIT_VALUES_BYTES,
+    LIMIT_PARTS_BYTES, LIMIT_STEERING_TEXT_BYTES, LIMIT_VALUES_BYTES,
 };
 use crate::config::{ContactText, SubscriptionSpec, VariableSet};
 use crate::message::{ChangeKind, Decision, MeasurePart, Message, NoTable, ReadyReport, ResolveQuery};
 use crate::outcome::{EndReason, RefusalReason};
 use crate::request;
 use crate::status::report::StatusRefusal;
-use crate::steering::{self, LIMIT_STEERING_TEXT_BYTES, SteeringOutcome, SteeringRefusal};
+use crate::steering::{self, SteeringOutcome, SteeringRefusal};
 use fp_types::{AttributeValue, Judgement, LIMIT_CONDITION_BYTES, Rank, Unmeasured};
 
 type Check = Result<(), &'static str>;

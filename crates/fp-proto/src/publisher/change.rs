@@ -29,9 +29,12 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Those whose outcome is not known yet.
+    /// Those whose outcome is not known yet. No step that begins now is reported before.
     pub(crate) fn pending(&self) -> Vec<ChangeId> {
-        self.pending.keys().copied().collect()
+        match self.pending.is_empty() {
+            true => Vec::new(),
+            false => self.pending.keys().copied().collect(),
+        }
     }
 
     pub(crate) fn is_pending(&self, change: ChangeId) -> bool {
@@ -104,16 +107,15 @@ pub(crate) fn let_go_all(
     steps: &[StepId],
     retire: bool,
 ) {
+    let ignored = mutated!(machine.wire, PatienceUsedUp);
     let waits = |known: &Subscription| (known.waiting_since, known.waited);
-    let before = machine.ledger.get(subscription).map(waits);
+    let before = machine.ledger.get(subscription).filter(|_| ignored).map(waits);
     for &step in steps {
         if let Some(freed) = machine.ledger.let_go(subscription, step, retire) {
             steps::step_freed(machine, freed);
         }
     }
-    if let Some(known) = machine.ledger.waited_for(subscription)
-        && mutated!(machine.wire, PatienceUsedUp)
-    {
+    if ignored && let Some(known) = machine.ledger.waited_for(subscription) {
         (known.waiting_since, known.waited) = before.unwrap_or_default();
     }
 }

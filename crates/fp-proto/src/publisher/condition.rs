@@ -13,9 +13,9 @@ use fp_types::{
 };
 use std::collections::BTreeMap;
 
-/// What was measured of a step by all ranks, finished.
+/// What was measured of a step by all ranks, finished; sorted by the measures.
 #[derive(Default)]
-pub(crate) struct Numbers(BTreeMap<String, Found>);
+pub(crate) struct Numbers(Vec<(String, Found)>);
 
 impl Numbers {
     pub(crate) fn of(parts: Vec<MeasurePart>, measures: &dyn MeasureParts) -> Self {
@@ -31,7 +31,14 @@ impl Numbers {
 
     /// What was found of a measure; of all of them the same where they were too many to tell.
     pub(super) fn get(&self, measure: &str) -> Option<&Found> {
-        self.0.get("").or_else(|| self.0.get(measure))
+        let Self(numbers) = self;
+        match numbers.first() {
+            Some((all, found)) if all.is_empty() => Some(found),
+            _ => {
+                let at = numbers.binary_search_by(|(known, _)| known.as_str().cmp(measure)).ok()?;
+                Some(&numbers[at].1)
+            }
+        }
     }
 }
 

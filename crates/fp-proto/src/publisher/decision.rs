@@ -11,7 +11,6 @@ use crate::publisher::{assignment, condition, drain, log, reserve};
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Judgement, Rank, StepId, StepTable, SubscriptionId, Verdict};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A subscription's relation to a decided step.
@@ -58,8 +57,8 @@ pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: R
     let judged = table.as_ref().and(before.as_ref().or(table.as_ref()));
     let numbers = Numbers::of(std::mem::take(&mut report.parts), &*machine.config.measures);
     let (shares, judgements) = shares(machine, step, &report, judged.map(|table| (&**table, &numbers)));
-    let kept: Few<SubscriptionId> =
-        shares.iter().filter(|(_, share)| *share == Share::Has).map(|&(id, _)| id).collect();
+    let mut kept = Few::new();
+    shares.iter().filter(|(_, share)| *share == Share::Has).for_each(|&(id, _)| kept.push(id));
     let full = report.full;
     let Some(lead) = &mut machine.lead else { return };
     lead.next_decided = StepId(step.0 + 1);
@@ -115,16 +114,16 @@ fn compose(machine: &mut PublisherMachine, step: StepId, report: &mut ReadyRepor
 type Judgements = Vec<(SubscriptionId, Judgement)>;
 
 /// What every rank says of a step.
-struct Kept {
+struct Kept<'r> {
     /// Whether it has a table.
     is_whole: bool,
-    /// For whom some rank does not keep it.
-    not_kept: BTreeSet<SubscriptionId>,
+    /// For whom some rank does not keep it; sorted.
+    not_kept: &'r [SubscriptionId],
 }
 
-impl Kept {
+impl Kept<'_> {
     fn by_all(&self, id: SubscriptionId) -> bool {
-        self.is_whole && !self.not_kept.contains(&id)
+        self.is_whole && self.not_kept.binary_search(&id).is_err()
     }
 }
 
@@ -137,8 +136,7 @@ fn shares(
 ) -> (Few<(SubscriptionId, Share)>, Judgements) {
     let any = mutated!(machine.wire, KeptByAny);
     let forgets = mutated!(machine.wire, ReservedHitForgotten);
-    let mut kept = Kept { is_whole: judged.is_some(), not_kept: BTreeSet::new() };
-    kept.not_kept.extend(report.not_kept.iter().copied().filter(|_| !any));
+    let kept = Kept { is_whole: judged.is_some(), not_kept: if any { &[] } else { &report.not_kept } };
     let of_reserve = judge_for_reserve(machine, step, &kept, judged);
     let (mut shares, mut judgements) = (standing_shares(machine, step, &kept, &of_reserve), Vec::new());
     let told = of_reserve.iter().filter(|(verdict, found)| *verdict != Verdict::Unmet && !found.is_empty());
@@ -178,7 +176,7 @@ fn shares(
 fn judge_for_reserve(
     machine: &mut PublisherMachine,
     step: StepId,
-    kept: &Kept,
+    kept: &Kept<'_>,
     judged: Option<(&StepTable, &Numbers)>,
 ) -> Option<(Verdict, Judgement)> {
     let ignored = mutated!(machine.wire, ReserveUnjudged);
@@ -192,21 +190,24 @@ fn judge_for_reserve(
 fn standing_shares(
     machine: &PublisherMachine,
     step: StepId,
-    kept: &Kept,
+    kept: &Kept<'_>,
     of_reserve: &Option<(Verdict, Judgement)>,
 ) -> Few<(SubscriptionId, Share)> {
     let is_wanted = of_reserve.as_ref().is_none_or(|(verdict, _)| *verdict != Verdict::Unmet);
     let reserve = machine.config.reserve_steps > 0 && kept.by_all(RESERVE) && is_wanted;
     let first_of_all = step == machine.first_step();
     let precious = machine.config.precious_first && first_of_all && kept.by_all(PRECIOUS);
-    let standing = [(RESERVE, reserve), (PRECIOUS, precious)];
-    standing.into_iter().filter(|(_, has)| *has).map(|(id, _)| (id, Share::Has)).collect()
+    let mut shares = Few::new();
+    for (id, _) in [(RESERVE, reserve), (PRECIOUS, precious)].into_iter().filter(|(_, has)| *has) {
+        shares.push((id, Share::Has));
+    }
+    shares
 }
 
 /// Whom a decision has to look at, in order: all but those that are judged together and for whom the step is none.
 fn looked_at(
     machine: &mut PublisherMachine,
-    kept: &Kept,
+    kept: &Kept<'_>,
     judged: Option<(&StepTable, &Numbers)>,
 ) -> Few<SubscriptionId> {
     let ignored = mutated!(machine.wire, ConditionIgnored);
@@ -240,7 +241,7 @@ fn looked_at(
 fn share_by_number(
     (id, served): (SubscriptionId, &Served),
     step: StepId,
-    kept: &Kept,
+    kept: &Kept<'_>,
     standing: &[(SubscriptionId, Share)],
 ) -> Option<Share> {
     let has = |standing_id| standing.iter().any(|(id, _)| *id == standing_id);

@@ -20,6 +20,12 @@ pub(crate) fn deny(
     message: Message,
     denial: Denial,
 ) {
+    if role == Role::Declined {
+        // It has asked before it read that this lead is not the one, and leaves by itself.
+        machine.wire.mark(Transition::DeclinedUnheard);
+        machine.wire.disconnect(from, DisconnectReason::Done);
+        return;
+    }
     machine.wire.event(Event::Denied(denial.clone()));
     match (role, message) {
         (Role::Member(member), Message::Reselect { .. }) => detach(machine, from, member, denial),

@@ -6,8 +6,8 @@ use crate::few;
 use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
 use fp_types::{
-    Judgement, Rank, StandingCondition, StepId, StepMap, StepSet, StepTable, SubscriptionId, TableBuilder,
-    TableId,
+    Judgement, NumberMap, Rank, StandingCondition, StepId, StepMap, StepSet, StepTable, SubscriptionId,
+    TableBuilder, TableId,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -157,8 +157,8 @@ impl Decided {
 pub(crate) struct Lead {
     /// Subscriptions that came before the cohort was complete.
     pub(crate) early: Vec<(PeerId, Ask)>,
-    pub(crate) members: BTreeMap<MemberId, Member>,
-    pub(crate) served: BTreeMap<SubscriptionId, Served>,
+    pub(crate) members: NumberMap<MemberId, Member>,
+    pub(crate) served: NumberMap<SubscriptionId, Served>,
     pub(crate) judging: Judging,
     pub(crate) steps: StepMap<Decided>,
     pub(crate) builder: TableBuilder,
@@ -183,8 +183,8 @@ impl Lead {
     pub(crate) fn new(reserve_steps: u32, cohort_size: u32, first_step: StepId) -> Self {
         Self {
             early: Vec::new(),
-            members: BTreeMap::new(),
-            served: BTreeMap::new(),
+            members: NumberMap::default(),
+            served: NumberMap::default(),
             judging: Judging::default(),
             steps: StepMap::new(),
             builder: TableBuilder::new(cohort_size),
@@ -210,9 +210,9 @@ impl Lead {
     pub(crate) fn members_of(
         &self,
         subscription: SubscriptionId,
-    ) -> impl Iterator<Item = (&MemberId, &Member)> {
+    ) -> impl Iterator<Item = (MemberId, &Member)> {
         let ids = self.served.get(&subscription).into_iter().flat_map(|served| &served.members);
-        ids.filter_map(|id| self.members.get_key_value(id))
+        ids.filter_map(|id| Some((*id, self.members.get(id)?)))
     }
 
     /// Steps of a subscription that are assigned and not released.

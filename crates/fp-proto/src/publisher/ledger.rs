@@ -1,12 +1,11 @@
 //! What one publisher rank knows: subscriptions, and its own live steps with those who still need them.
 
 use crate::config::{SubscriptionSpec, VariableSet};
-use crate::few;
-use crate::few::Few;
+use crate::few::{self, Few};
 use crate::message::{ChangeId, ReadyReport};
 use crate::request::Request;
 use crate::time::Moment;
-use fp_types::{PutChanges, StepId, StepMap, SubscriptionId, TableId};
+use fp_types::{NumberMap, PutChanges, StepId, StepMap, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +83,7 @@ impl LocalStep {
 /// Subscriptions and live steps of one rank.
 #[derive(Default)]
 pub(crate) struct Ledger {
-    subscriptions: BTreeMap<SubscriptionId, Subscription>,
+    subscriptions: NumberMap<SubscriptionId, Subscription>,
     /// Those that the next step has to look at one by one, in order: all but watches that have no step.
     looked_at: Vec<SubscriptionId>,
     watches: Watches,
@@ -226,6 +225,10 @@ impl Ledger {
         kept: &[SubscriptionId],
         watched: Option<&Watched>,
     ) -> Vec<(Arc<Request>, u32)> {
+        let asks = |id: &SubscriptionId| self.subscriptions.get(id).is_some_and(Subscription::asks);
+        if watched.is_none_or(|watched| watched.requests.is_empty()) && !kept.iter().any(asks) {
+            return Vec::new();
+        }
         let mut asked: BTreeMap<&Arc<Request>, u32> = BTreeMap::new();
         let all = kept.iter().filter_map(|id| self.subscriptions.get(id)).filter(|known| known.asks());
         for known in all {
@@ -233,9 +236,6 @@ impl Ledger {
         }
         for (request, count) in watched.iter().flat_map(|watched| &watched.requests) {
             *asked.entry(request).or_default() += count;
-        }
-        if asked.is_empty() {
-            return Vec::new();
         }
         asked.into_iter().map(|(request, count)| (request.clone(), count)).collect()
     }
@@ -257,7 +257,7 @@ impl Ledger {
     pub(crate) fn unjudged(&self, kept: &[SubscriptionId]) -> Few<SubscriptionId> {
         let is_conditional =
             |id: &&SubscriptionId| self.subscriptions.get(id).is_some_and(|known| known.spec.when.is_some());
-        kept.iter().filter(is_conditional).copied().collect()
+        few::gather(kept.iter().filter(is_conditional).copied())
     }
 
     /// What is measured for the conditions of these subscriptions and of watches, each once.
@@ -409,7 +409,7 @@ impl Ledger {
     /// Of those, the lossless ones, and the steps that have ended.
     pub(crate) fn unreleased(&self) -> Vec<(SubscriptionId, Vec<StepId>)> {
         let mut holders = self.holders();
-        holders.retain(|(id, _)| !self.subscriptions[id].spec.policy.may_drop());
+        holders.retain(|(id, _)| self.get(*id).is_some_and(|known| !known.spec.policy.may_drop()));
         holders.iter_mut().for_each(|(_, steps)| steps.retain(|step| self.open != Some(*step)));
         holders.retain(|(_, steps)| !steps.is_empty());
         holders

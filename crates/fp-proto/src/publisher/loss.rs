@@ -29,7 +29,8 @@ pub(crate) fn lost_link(machine: &mut PublisherMachine, peer: PeerId, role: Role
             machine.cohort.disconnected(&mut machine.wire, peer, role);
             machine.cohort_progress();
         }
-        Role::Fresh | Role::Prober | Role::Asker | Role::Publisher | Role::Answerer | Role::Observer => {}
+        Role::Fresh | Role::Prober | Role::Declined => {}
+        Role::Asker | Role::Publisher | Role::Answerer | Role::Observer => {}
     }
 }
 

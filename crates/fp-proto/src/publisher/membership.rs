@@ -319,7 +319,7 @@ pub(crate) fn expel(
 ) {
     let Some(lead) = &machine.lead else { return };
     let members: Vec<(MemberId, PeerId)> =
-        lead.members_of(subscription).map(|(&id, member)| (id, member.peer)).collect();
+        lead.members_of(subscription).map(|(id, member)| (id, member.peer)).collect();
     for (member, peer) in members {
         machine.wire.mark(Transition::MemberExpelled);
         let reason = EndReason::Expelled {

@@ -29,6 +29,7 @@ use crate::cohort::{Cohort, Progress};
 use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure};
+use crate::let_go::LetGo;
 use crate::message::{Decision, Message};
 use crate::outcome::{LossReason, MemoryShortage};
 use crate::status::answer;
@@ -206,13 +207,18 @@ impl PublisherMachine {
     }
 
     /// Reports the steps that have ended. Says whether there were any.
+    #[inline]
     pub(crate) fn report_ended(&mut self) -> bool {
         let unreported = std::mem::take(&mut self.unreported);
         if unreported {
-            ready::send_ready(self);
-            self.finish();
+            self.report_all();
         }
         unreported
+    }
+
+    fn report_all(&mut self) {
+        ready::send_ready(self);
+        self.finish();
     }
 
     /// The transitions taken so far.
@@ -361,12 +367,23 @@ impl PublisherMachine {
     /// A message came.
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
         self.enter(now);
+        if let Message::Release { step, retire, given_back } = message
+            && let Some(Role::Member(member)) = self.wire.hear_usual(from)
+        {
+            // The short way of what comes with every step.
+            assignment::member_released(self, from, member, (step, LetGo { retire, given_back }));
+        } else {
+            self.hear(from, message);
+        }
+        self.finish();
+    }
+
+    fn hear(&mut self, from: PeerId, message: Message) {
         match self.wire.hear(from, message) {
             Ok(Some((role, message))) => dispatch::dispatch(self, from, role, message),
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
-        self.finish();
     }
 
     /// Sets whether this process is short of memory: while it is, newcomers are refused.

@@ -2,15 +2,13 @@
 //! rank answers the first one with a step that nobody can have begun when the second one comes.
 
 use super::{Phase, PublisherMachine};
-use crate::bounds::LIMIT_NAME_BYTES;
 use crate::commands::{Begin, BeginWait};
-use crate::effect::{Misbehaviour, PeerId};
-use crate::event::Event;
+use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
+use crate::parameter::LIMIT_PARAMETERS;
 use crate::publisher::log;
 use crate::steering::{
-    LIMIT_PARAMETERS, LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest,
-    Urgency, cut,
+    LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency, cut,
 };
 use crate::time::Moment;
 use crate::transition::Transition;
@@ -19,6 +17,9 @@ use fp_types::{AttributeValue, Rank, StepId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Within which requests are counted.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// What the ranks of a subtree said to a request.
 struct Answers {
@@ -64,6 +65,8 @@ pub(crate) struct Steering {
     answers: BTreeMap<ChangeId, Answers>,
     /// At the lead: how many urgent requests came since it began a step, and the next one.
     urgent: (StepId, usize),
+    /// At the lead: when those came that reached the simulation within the last second.
+    recent: VecDeque<Moment>,
     /// At the lead: who asked, under which number, and for what.
     asked: BTreeMap<ChangeId, (MemberId, u64, SteeringRequest)>,
 }
@@ -87,6 +90,12 @@ impl Steering {
         }
         self.seen = seen.iter().map(|(change, _)| *change).collect();
         seen
+    }
+
+    /// Whether fewer reached the simulation within the last second than may.
+    fn is_in_time(&mut self, now: Moment, limit: u32) -> bool {
+        while self.recent.pop_front_if(|came| now.since(*came) >= SECOND).is_some() {}
+        self.recent.len() < limit as usize
     }
 
     /// Whether one more may be under way. What has all go on is not held up by what waits for that. Of urgent ones no more
@@ -130,18 +139,24 @@ fn admit(machine: &mut PublisherMachine, request: &mut SteeringRequest) -> Resul
     }
     let parameters = &machine.config.parameters;
     let Some(parameter) = parameters.iter().find(|parameter| parameter.name == request.name) else {
-        let can_be_asked = |name: &&String| name.len() <= LIMIT_NAME_BYTES;
-        let known = parameters.iter().map(|parameter| &parameter.name).filter(can_be_asked);
-        let known = known.take(LIMIT_PARAMETERS).cloned().collect();
-        return Err(SteeringRefusal::Unknown { known });
+        let known = parameters.iter().filter(|parameter| parameter.check().is_ok());
+        return Err(SteeringRefusal::Unknown { known: known.take(LIMIT_PARAMETERS).cloned().collect() });
     };
     let takes = || SteeringRefusal::Value { takes: parameter.kind.to_string() };
     request.value = parameter.kind.admit(request.value.clone()).ok_or_else(takes)?;
-    request.effect = parameter.kind.effect(&request.value);
-    match machine.steering.has_room(request, machine.ledger.next) {
-        true => Ok(()),
-        false => Err(SteeringRefusal::Busy { limit: LIMIT_STEERING as u32 }),
+    request.effect = SteeringEffect::of(&parameter.kind, &request.value);
+    let (now, per_second) = (machine.wire.now, machine.config.limit_requests_per_second);
+    let is_counted = request.effect != SteeringEffect::Resume;
+    if is_counted && !machine.steering.is_in_time(now, per_second) {
+        return Err(SteeringRefusal::TooOften { per_second });
     }
+    if !machine.steering.has_room(request, machine.ledger.next) {
+        return Err(SteeringRefusal::Busy { limit: LIMIT_STEERING as u32 });
+    }
+    if is_counted {
+        machine.steering.recent.push_back(now);
+    }
+    Ok(())
 }
 
 /// By how much the step that a rank answers the first pass with lies behind its next one. Between its answer and the second
@@ -233,6 +248,9 @@ pub(crate) fn decline(machine: &mut PublisherMachine, change: ChangeId, reason: 
 
 /// The application has left a step, and with it answered what it saw there.
 pub(crate) fn step_left(machine: &mut PublisherMachine) {
+    if machine.steering.seen.is_empty() {
+        return;
+    }
     for change in std::mem::take(&mut machine.steering.seen) {
         answer(machine, change, None);
     }
@@ -341,5 +359,5 @@ fn answer_asker(
     if let Some(peer) = peer {
         machine.wire.send(peer, Message::Steered { id, outcome: outcome.clone() });
     }
-    machine.wire.event(Event::RequestAnswered { request: Box::new(request), outcome });
+    machine.wire.push(Effect::LogRequest { peer, request: Box::new(request), outcome });
 }

@@ -62,7 +62,9 @@ impl Tables {
     pub(crate) fn forget(&mut self, id: TableId) {
         let Some(held) = self.held.get_mut(&id) else { return };
         held.steps -= 1;
-        self.forget_idle();
+        if held.steps == 0 && !self.recent.contains(&id) {
+            self.forget_idle();
+        }
     }
 
     /// A step was decided with this table, and this rank remembers so many.

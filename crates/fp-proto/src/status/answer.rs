@@ -185,7 +185,8 @@ fn with(role: Role) -> LinkWith {
         Role::Publisher | Role::Answerer => LinkWith::Publisher,
         Role::Asker => LinkWith::Asker,
         Role::Observer => LinkWith::Observer,
-        Role::Fresh | Role::Prober | Role::Candidate | Role::Joiner(_) | Role::Lead => LinkWith::Stranger,
+        Role::Fresh | Role::Prober | Role::Declined => LinkWith::Stranger,
+        Role::Candidate | Role::Joiner(_) | Role::Lead => LinkWith::Stranger,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Phase, SubscriberMachine};
 use crate::config::{ContactText, OnLoss};
-use crate::effect::{DisconnectReason, Misbehaviour, PeerId};
+use crate::effect::{DialTicket, DisconnectReason, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure, OpenWait};
 use crate::message::{MemberId, Message, Resumption};
 use crate::outcome::{EndReason, RefusalReason};
@@ -17,6 +17,8 @@ use fp_types::{Epoch, StepId, SubscriptionId};
 #[derive(Default)]
 pub(crate) struct Attachment {
     pub(crate) search: Option<Search>,
+    /// A candidate that was told the subscription before it said who it is.
+    told: Option<PeerId>,
     /// The link that the subscription was sent on, and its epoch.
     pub(crate) publisher: Option<PeerId>,
     asked: Option<Epoch>,
@@ -30,6 +32,8 @@ pub(crate) struct Attachment {
     pub(crate) answerers: u32,
     pub(crate) askers: u32,
     pub(crate) publisher_size: u32,
+    /// The first step that may be assigned.
+    pub(crate) first: Option<StepId>,
     give_up: Option<Moment>,
     /// What a publisher said last that may have room later.
     refused: Option<RefusalReason>,
@@ -39,6 +43,8 @@ pub(crate) struct Attachment {
     /// that was assigned, once the epoch is over.
     lowest: Option<StepId>,
     resume: Option<StepId>,
+    /// Whether the publisher goes on with the numbers of the one before.
+    pub(crate) continues: bool,
 }
 
 impl Attachment {
@@ -82,6 +88,18 @@ fn look_for_publisher(machine: &mut SubscriberMachine, exclude: Option<Epoch>) {
     machine.attachment.search = Some(search);
 }
 
+/// A candidate was dialled, and is asked who it is. The only one there is hears at once what is wanted of it: it answers both
+/// together. One that is not the publisher's lead, or not yet, is left before it has answered the second.
+pub(crate) fn candidate_dialled(machine: &mut SubscriberMachine, ticket: DialTicket, peer: PeerId) {
+    let Some(search) = &mut machine.attachment.search else { return };
+    search.dialled(&mut machine.wire, ticket, peer);
+    if search.is_alone(peer) {
+        machine.wire.mark(Transition::SubscriberAskingAtOnce);
+        machine.attachment.told = Some(peer);
+        send_subscription(machine, peer);
+    }
+}
+
 /// A candidate said who it is.
 pub(crate) fn publisher_replied(
     machine: &mut SubscriberMachine,
@@ -103,6 +121,12 @@ fn ask(machine: &mut SubscriberMachine, publisher: PeerId, epoch: Epoch) {
     machine.wire.set_role(publisher, Role::Publisher);
     machine.attachment.publisher = Some(publisher);
     machine.attachment.asked = Some(epoch);
+    if machine.attachment.told.take() != Some(publisher) {
+        send_subscription(machine, publisher);
+    }
+}
+
+fn send_subscription(machine: &mut SubscriberMachine, publisher: PeerId) {
     let message = Message::Subscribe {
         spec: Box::new(machine.config.spec.clone()),
         label: machine.config.cohort.name.clone(),
@@ -113,11 +137,14 @@ fn ask(machine: &mut SubscriberMachine, publisher: PeerId, epoch: Epoch) {
     machine.wire.send(publisher, message);
 }
 
-/// With what this cohort goes on, if it was attached before.
+/// With what this cohort goes on, if it was attached before, or another one for which it goes on.
 fn resume(machine: &SubscriberMachine) -> Option<Resumption> {
     let late = u64::from(mutated!(machine.wire, ResumeOneTooLate));
     let Attachment { resume, epoch, .. } = machine.attachment;
-    Some(Resumption { epoch: epoch?, from: StepId(resume?.0 + late) })
+    let Some(epoch) = epoch else {
+        return machine.config.resumption.map(|(epoch, from)| Resumption { epoch, from });
+    };
+    Some(Resumption { epoch, from: StepId(resume?.0 + late) })
 }
 
 /// The publisher's lead has made this cohort a member.
@@ -129,8 +156,8 @@ fn subscribed(
     continues: bool,
 ) {
     let epoch = machine.attachment.asked.unwrap_or(Epoch(0));
-    let asked = match machine.attachment.resume {
-        Some(resume) => continues.then_some(resume),
+    let asked = match resume(machine) {
+        Some(resume) => continues.then_some(resume.from),
         None => machine.config.spec.start_at.lowest(),
     };
     machine.attachment.lowest = Some(asked.unwrap_or(first));
@@ -173,6 +200,8 @@ fn attached(
     machine.attachment.answerer = None;
     machine.attachment.epoch = Some(epoch);
     machine.attachment.membership = Some((subscription, member));
+    machine.attachment.first = Some(first);
+    machine.attachment.continues = continues;
     let Attachment { publisher_size, answerers, askers, .. } = machine.attachment;
     machine.cohort.tell_children(&mut machine.wire, || Message::Attached {
         subscription,
@@ -256,6 +285,9 @@ pub(crate) fn await_restart(machine: &mut SubscriberMachine, reason: EndReason, 
     }
     stream::keep_condition(machine);
     let keep = mutated!(machine.wire, RestartKeepsQueue);
+    if machine.config.takes_held_again && !mutated!(machine.wire, HeldPassedOver) {
+        machine.stream.take_held_again();
+    }
     machine.stream.reset(keep, machine.cohort.children().map(|(rank, _)| rank));
     if machine.phase == Phase::Closing {
         // This rank awaits nothing any more; it only waits for the others to leave.

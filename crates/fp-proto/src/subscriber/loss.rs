@@ -32,7 +32,8 @@ pub(crate) fn lost_link(machine: &mut SubscriberMachine, peer: PeerId, role: Rol
             }
             machine.cohort_progress();
         }
-        Role::Fresh | Role::Prober | Role::Early | Role::Member(_) | Role::Asker | Role::Observer => {}
+        Role::Fresh | Role::Prober | Role::Declined => {}
+        Role::Early | Role::Member(_) | Role::Asker | Role::Observer => {}
     }
 }
 

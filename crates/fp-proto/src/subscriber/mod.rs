@@ -21,10 +21,10 @@ use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
 use crate::time::{Earliest, Moment};
 use crate::transition::TransitionSet;
-use crate::wire::{DialPurpose, Wire};
+use crate::wire::{DialPurpose, Role, Wire};
 use attachment::Attachment;
 use contacts::Contacts;
-use fp_types::{Epoch, Rank, SubscriptionId};
+use fp_types::{Epoch, Rank, StepId, SubscriptionId};
 use questions::Resolving;
 use stream::Stream;
 
@@ -114,9 +114,19 @@ impl SubscriberMachine {
         self.attachment.epoch
     }
 
-    /// The same, as one of several attachments: whoever comes back after the way was lost may find the same epoch.
+    /// The first step of it that the subscription holds for.
+    pub fn first_step(&self) -> Option<StepId> {
+        self.attachment.first
+    }
+
+    /// The same epoch, as one of several attachments: whoever comes back after the way was lost may find the same epoch.
     pub fn attachment(&self) -> Option<AttachmentId> {
         Some(AttachmentId { epoch: self.attachment.epoch?, nth: self.attachment.times })
+    }
+
+    /// Whether the publisher goes on with the numbers of the one before.
+    pub fn continues(&self) -> bool {
+        self.attachment.continues
     }
 
     /// Whether it is attached, and more may come.
@@ -171,7 +181,7 @@ impl SubscriberMachine {
         self.wire.connect(peer);
         match (self.wire.take_dial(ticket), &mut self.attachment.search) {
             (Some(DialPurpose::Answerer), _) => questions::answerer_dialled(self, ticket, peer),
-            (Some(DialPurpose::Probe), Some(search)) => search.dialled(&mut self.wire, ticket, peer),
+            (Some(DialPurpose::Probe), Some(_)) => attachment::candidate_dialled(self, ticket, peer),
             (Some(purpose), _) => self.cohort.dialled(&mut self.wire, ticket, peer, purpose),
             (None, _) => drop(self.wire.disconnect(peer, DisconnectReason::Done)),
         }
@@ -241,12 +251,22 @@ impl SubscriberMachine {
     /// A message came.
     pub fn handle_message(&mut self, now: Moment, from: PeerId, message: Message) {
         self.wire.enter(now);
+        let is_usual = matches!(message, Message::Assign(_)) && message.check().is_ok();
+        let usual = if is_usual { self.wire.hear_usual(from) } else { None };
+        match (usual, message) {
+            // The short way of what comes with every step.
+            (Some(Role::Publisher), Message::Assign(assignment)) => stream::assigned(self, from, assignment),
+            (_, message) => self.hear(from, message),
+        }
+        self.cohort_progress();
+    }
+
+    fn hear(&mut self, from: PeerId, message: Message) {
         match self.wire.hear(from, message) {
             Ok(Some((role, message))) => dispatch::dispatch(self, from, role, message),
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
-        self.cohort_progress();
     }
 
     pub(crate) fn unexpected(&mut self, from: PeerId, message: &Message) {

@@ -4,6 +4,7 @@ use super::{Phase, SubscriberMachine};
 use crate::config::SubscriptionSpec;
 use crate::effect::{Misbehaviour, PeerId};
 use crate::event::Event;
+use crate::few::{self, Few};
 use crate::let_go::LetGo;
 use crate::message::{Assignment, Message};
 use crate::outcome::{EndReason, RefusalReason, StreamEnding};
@@ -12,12 +13,13 @@ use crate::time::Moment;
 use crate::transition::Transition;
 use crate::wire::mutated;
 use fp_types::{Rank, StepId, StepMap};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Who of this subtree still has a step.
 struct Pending {
     own: bool,
-    children: BTreeSet<Rank>,
+    /// Rising.
+    children: Few<Rank>,
     /// Whether a rank of this subtree took it. What none took is not released: the cohort leaves with it, and others of
     /// a work-sharing set may have it.
     taken: bool,
@@ -84,6 +86,13 @@ impl Stream {
         Some(assignment)
     }
 
+    /// What is held counts as not taken: it comes again where numbers go on.
+    pub(crate) fn take_held_again(&mut self) {
+        if let Some(oldest) = self.held.keys().next() {
+            self.taken = oldest.0.checked_sub(1).map(StepId);
+        }
+    }
+
     /// Forgets the steps of an epoch that has ended, which these children are told now.
     pub(crate) fn reset(&mut self, keep_queue: bool, children: impl Iterator<Item = Rank>) {
         children.for_each(|child| *self.behind.entry(child).or_default() += 1);
@@ -134,7 +143,7 @@ impl Stream {
 
     pub(crate) fn forget_child(&mut self, child: Rank) {
         for (_, pending) in self.pending.iter_mut() {
-            pending.children.remove(&child);
+            few::take_out(&mut pending.children, &child);
         }
     }
 }
@@ -152,8 +161,7 @@ pub(crate) fn assigned(machine: &mut SubscriberMachine, from: PeerId, assignment
     machine.cohort.tell_children(&mut machine.wire, || assignment.clone().into_message());
     // Those that have left hear of it all the same, and let go of it at once.
     let children = machine.cohort.children().map(|(rank, _)| rank);
-    let mut awaited = BTreeSet::new();
-    awaited.extend(children.filter(|rank| !machine.left.contains(rank)));
+    let awaited: Few<Rank> = few::gather(children.filter(|rank| !machine.left.contains(rank)));
     machine.stream.last = machine.stream.last.max(Some(step));
     let news = match mutated!(machine.wire, ResumeTakesAgain) {
         true => Some(assignment),
@@ -196,7 +204,7 @@ pub(crate) fn child_released(
         }
         return;
     };
-    pending.children.remove(&child);
+    few::take_out(&mut pending.children, &child);
     pending.taken = true;
     let heeded = !mutated!(machine.wire, GiveBackUnmerged);
     pending.let_go.merge(LetGo { given_back: let_go.given_back && heeded, ..let_go });

@@ -11,6 +11,7 @@ mod machines;
 mod measured;
 mod meeting;
 mod middle_rank;
+mod newcomers;
 mod refused;
 mod returning;
 mod status;

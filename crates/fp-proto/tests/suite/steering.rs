@@ -1,22 +1,28 @@
 //! Requests to the simulation: a publisher of one rank by hand.
 
 use crate::conditions::{READER, heard, subscribe};
-use crate::middle_rank::{START, contact, effects};
+use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
 use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
 use fp_proto::config::{CohortConfig, PublisherConfig, SubscriptionSpec};
-use fp_proto::message::Message;
+use fp_proto::message::{ChangeId, ChangeKind, Decision, Message};
+use fp_proto::parameter::{Parameter, ParameterKind};
 use fp_proto::publisher::PublisherMachine;
-use fp_proto::steering::{Parameter, ParameterKind, SteeringOutcome, SteeringRefusal, Urgency};
-use fp_types::{AttributeValue, Contribution, Epoch, Real, StepId};
+use fp_proto::steering::{SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency};
+use fp_types::{AttributeValue, Contribution, Epoch, Real, StepId, SubscriptionId};
 use std::time::Duration;
+
+fn parameters() -> Vec<Parameter> {
+    let conductivity = ParameterKind::Real { least: Real(0.0), greatest: Real(10.0) };
+    let pause = ParameterKind::Pause { longest: Duration::from_secs(10) };
+    [("conductivity", conductivity), ("pause", pause), ("resume", ParameterKind::Resume)]
+        .map(|(name, kind)| Parameter { name: name.to_owned(), kind, text: format!("the {name}") })
+        .into()
+}
 
 fn publisher() -> PublisherMachine {
     let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
-    let conductivity = ParameterKind::Real { least: Real(0.0), greatest: Real(10.0) };
-    let pause = ParameterKind::Pause { longest: Duration::from_secs(10) };
-    config.parameters = [("conductivity", conductivity), ("pause", pause), ("resume", ParameterKind::Resume)]
-        .map(|(name, kind)| Parameter { name: name.to_owned(), kind })
-        .into();
+    config.parameters = parameters();
+    config.limit_requests_per_second = 40;
     let mut machine = PublisherMachine::new(config, START);
     machine.handle_listing(START, Vec::new());
     effects(&mut machine);
@@ -115,8 +121,11 @@ fn what_is_declined_is_told_with_its_reason() {
 fn what_the_simulation_does_not_take_is_refused_at_once() {
     let mut machine = publisher();
     let refused = |refusal| answer(1, SteeringOutcome::Refused(refusal));
-    let known = ["conductivity", "pause", "resume"].map(str::to_owned).into();
-    assert_eq!(steer(&mut machine, 1, "speed", 2.0), refused(SteeringRefusal::Unknown { known }));
+    let known = parameters();
+    for name in ["speed", ""] {
+        let unknown = SteeringRefusal::Unknown { known: known.clone() };
+        assert_eq!(steer(&mut machine, 1, name, 2.0), refused(unknown));
+    }
     let takes = "a number from 0.0 to 10.0".to_owned();
     assert_eq!(steer(&mut machine, 1, "conductivity", 11.0), refused(SteeringRefusal::Value { takes }));
     (0..16).for_each(|id| assert_eq!(steer(&mut machine, id, "conductivity", 1.0), []));
@@ -127,6 +136,33 @@ fn what_the_simulation_does_not_take_is_refused_at_once() {
     machine.close(START);
     assert_eq!(steered(&mut machine).len(), 16);
     assert_eq!(steer(&mut machine, 1, "conductivity", 1.0), refused(SteeringRefusal::Closing));
+}
+
+/// Within any second no more reach the simulation than may, whatever was refused between. To go on is not counted.
+#[test]
+fn requests_are_bounded_over_time() {
+    let mut machine = publisher();
+    let too_often = answer(1, SteeringOutcome::Refused(SteeringRefusal::TooOften { per_second: 40 }));
+    let at = |millis| START.after(Duration::from_millis(millis));
+    let mut ask = |millis: u64, name: &str, value: AttributeValue| {
+        let step = begin(&mut machine);
+        end(&mut machine, step.step);
+        steered(&mut machine);
+        let message = Message::Steer { id: 1, name: name.to_owned(), value, urgency: Urgency::Ahead };
+        machine.handle_message(at(millis), READER, message);
+        steered(&mut machine)
+    };
+    let one = AttributeValue::Real(Real(1.0));
+    // 40 of them, 10 ms apart, and nonsense among them.
+    for asked in 0..40 {
+        assert_eq!(ask(10 * asked, "conductivity", one.clone()), []);
+        assert_ne!(ask(10 * asked, "speed", one.clone()), too_often);
+    }
+    assert_eq!(ask(999, "conductivity", one.clone()), too_often);
+    assert_ne!(ask(999, "resume", AttributeValue::Bool(true)), too_often);
+    assert_eq!(ask(1000, "conductivity", one.clone()), [], "the first came a second ago");
+    assert_eq!(ask(1001, "conductivity", one.clone()), too_often, "the second did not");
+    assert_eq!(ask(1010, "conductivity", one), []);
 }
 
 /// A publisher alone has nobody to agree with: what is urgent is seen at its very next step.
@@ -283,4 +319,44 @@ fn urgent_requests_do_not_hold_a_step_up_for_ever() {
     end(&mut machine, begun.step);
     assert_eq!(steered(&mut machine).len(), 16);
     assert_eq!(urgent(&mut machine, 17), []);
+}
+
+/// While it is agreed at which step a request is seen, a rank begins no more steps than it may be ahead, though nobody is given
+/// any, and reports none. So it cannot pass that step.
+#[test]
+fn a_rank_cannot_pass_a_request_that_is_agreed() {
+    let (mut machine, _) = middle_rank(READER);
+    (0..20).for_each(|_| {
+        let step = begin(&mut machine).step;
+        end(&mut machine, step);
+    });
+    let request = SteeringRequest {
+        name: "conductivity".to_owned(),
+        value: AttributeValue::Real(Real(2.0)),
+        by: "viewer".to_owned(),
+        effect: SteeringEffect::Value,
+        urgency: Urgency::Ahead,
+    };
+    let (change, subscription) = (ChangeId(0), SubscriptionId(0));
+    let prepare = Decision::Prepare { change, subscription, kind: ChangeKind::Steer(request.into()) };
+    machine.handle_message(START, PARENT, Message::Log { serial: 0, entries: vec![prepare] });
+    for (child, _) in CHILDREN {
+        machine.handle_message(START, child, Message::Prepared { change, next: StepId(9) });
+    }
+    let answered = heard(&mut machine, PARENT);
+    let first = StepId(24);
+    assert!(answered.contains(&Message::Prepared { change, next: first }), "{answered:?}");
+    let begun = std::iter::from_fn(|| match machine.begin_step(START).expect("the stream is there") {
+        Begin::Started(begun) => {
+            end(&mut machine, begun.step);
+            Some(begun.step)
+        }
+        Begin::Wait { .. } => None,
+    });
+    let begun: Vec<StepId> = begun.take(50).collect();
+    assert_eq!(begun.last(), Some(&StepId(23)), "{begun:?}");
+    let started = Decision::Start { change, first, reserved: Vec::new(), reserve_from: first };
+    machine.handle_message(START, PARENT, Message::Log { serial: 1, entries: vec![started] });
+    let seen = begin(&mut machine);
+    assert_eq!((seen.step, seen.steering.len()), (first, 1));
 }

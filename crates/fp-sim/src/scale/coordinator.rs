@@ -99,7 +99,7 @@ pub(crate) fn asked(effect: Effect) -> Option<Asked> {
         Effect::Dial { ticket, contact, .. } => Some(Asked::Dial { ticket, target: slot_of(&contact) }),
         Effect::Disconnect { peer, .. } => Some(Asked::Disconnect(peer)),
         Effect::Lookup { .. } => Some(Asked::Listing),
-        Effect::PublishName { .. } | Effect::WithdrawName { .. } => None,
+        Effect::PublishName { .. } | Effect::WithdrawName { .. } | Effect::LogRequest { .. } => None,
         Effect::Assigned { .. } => Some(Asked::Marked(Mark::Applied)),
         Effect::Free { .. } => Some(Asked::Marked(Mark::Freed)),
         Effect::Event(event) => of_event(event),
@@ -136,7 +136,6 @@ fn of_event(event: Event) -> Option<Asked> {
         | Event::RankLagging { .. }
         | Event::Specified { .. }
         | Event::Steered { .. }
-        | Event::RequestAnswered { .. }
         | Event::Reselected { .. }
         | Event::ConditionRefused { .. }
         | Event::AwaitingRestart { .. }

@@ -1,12 +1,15 @@
 //! What is asked of a simulation: a number, a pause, or that it goes on.
 
 use crate::simulator::content::PARAMETER;
-use fp_proto::steering::{Parameter, ParameterKind, SteeringRequest, Urgency};
+use fp_proto::parameter::{Parameter, ParameterKind};
+use fp_proto::steering::{SteeringRequest, Urgency};
 use fp_types::{AttributeValue, Real};
 use std::time::Duration;
 
 const PAUSE: &str = "pause";
 const RESUME: &str = "resume";
+/// How many requests a simulation takes within a second: fewer than some are asked for.
+pub(crate) const REQUESTS_PER_SECOND: u32 = 8;
 /// The longest pause that a simulation makes.
 pub(crate) const LONGEST: Duration = Duration::from_millis(40);
 
@@ -53,7 +56,7 @@ pub(crate) fn parameters() -> Vec<Parameter> {
     let number = ParameterKind::Integer { least: 0, greatest: i64::from(u32::MAX) - 1 };
     let pause = ParameterKind::Pause { longest: LONGEST };
     [(PARAMETER, number), (PAUSE, pause), (RESUME, ParameterKind::Resume)]
-        .map(|(name, kind)| Parameter { name: name.to_owned(), kind })
+        .map(|(name, kind)| Parameter { name: name.to_owned(), kind, text: String::new() })
         .into()
 }
 

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 const SEEDS: u64 = 1_200;
 /// Seeds that are run with each flaw at least, those in which it must be caught, and those in which a rule must fire.
 const FLAW_SEEDS: u64 = 40;
-const LIMIT_FLAW_SEEDS: u64 = 3_000;
+const LIMIT_FLAW_SEEDS: u64 = 8_000;
 const LIMIT_RULE_SEEDS: u64 = 600;
 /// Threads that share the seeds.
 const THREADS: u64 = 2;

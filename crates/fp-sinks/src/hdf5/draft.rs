@@ -13,6 +13,7 @@ use hdf5_metno::{Dataset, Datatype, Error, File, Group};
 
 use crate::error::SinkError;
 use crate::hdf5::attributes::text;
+use crate::hdf5::compressed::{Compressed, CompressedArrays, LEVEL};
 use crate::hdf5::placed_file::{Place, PlacedFile, Places};
 
 /// A file whose groups, datasets and attributes are made before it has data.
@@ -22,13 +23,18 @@ pub(crate) struct Draft {
     places: Places,
     /// What is known already, and where it goes.
     values: Vec<(u64, Vec<u8>)>,
+    /// Whether arrays of numbers are to be compressed.
+    pub(crate) compresses: bool,
+    /// Those that are: they are written through the library.
+    compressed: CompressedArrays,
 }
 
 impl Draft {
     /// Begins a file in place of what is there.
     pub(crate) fn create(path: &Path) -> Result<Self, SinkError> {
         let file = File::create(path).map_err(SinkError::format(path))?;
-        Ok(Self { path: path.to_owned(), file, places: Places::new(), values: Vec::new() })
+        let (path, places, values) = (path.to_owned(), Places::new(), Vec::new());
+        Ok(Self { path, file, places, values, compresses: false, compressed: CompressedArrays::default() })
     }
 
     /// The file's name while it is written.
@@ -72,6 +78,28 @@ impl Draft {
         }
     }
 
+    /// Makes a dataset that is compressed in chunks of these extents. It is that of a variable, or of a block of it.
+    pub(crate) fn compressed(
+        &mut self,
+        path: &str,
+        (variable, block): (usize, Option<BlockId>),
+        array: Compressed,
+    ) -> Result<Dataset, Error> {
+        let extents = |extents: &[u64]| extents.iter().map(|extent| *extent as usize).collect::<Vec<usize>>();
+        let dataset = self
+            .file
+            .new_dataset_builder()
+            .empty_as(&array.descriptor)
+            .shape(extents(array.region.count()))
+            .chunk(extents(&array.chunk))
+            .shuffle()
+            .deflate(LEVEL)
+            .fill_time(FillTime::Never)
+            .create(path)?;
+        self.compressed.insert((variable, block), dataset.clone(), array);
+        Ok(dataset)
+    }
+
     /// Makes a dataset of what is known already.
     pub(crate) fn known(
         &mut self,
@@ -108,12 +136,17 @@ impl Draft {
 
     /// The file, to be filled.
     pub(crate) fn placed(self) -> Result<PlacedFile, SinkError> {
-        let Self { path, file, places, values } = self;
-        let closed = file.close().map_err(SinkError::format(&path));
+        let Self { path, file, places, values, compressed, .. } = self;
+        // Places stay as they are, whether the library still has the file or not.
+        let (closed, compressed) = match compressed.is_empty() {
+            true => (file.close(), None),
+            false => (file.flush(), Some(compressed.of_file(file))),
+        };
+        let closed = closed.map_err(SinkError::format(&path));
         let opened =
             closed.and_then(|()| OpenOptions::new().write(true).open(&path).map_err(SinkError::file(&path)));
         let placed = opened.and_then(|file| {
-            let placed = PlacedFile::new(path.clone(), file, places);
+            let placed = PlacedFile::new(path.clone(), file, places, compressed);
             values.iter().try_for_each(|(offset, bytes)| placed.write_at(*offset, bytes))?;
             Ok(placed)
         });

@@ -1,7 +1,9 @@
 //! An HDF5 file for each step.
 
 pub(crate) mod attributes;
+pub(crate) mod compressed;
 pub(crate) mod draft;
+mod gathered;
 pub(crate) mod placed_file;
 pub(crate) mod shares;
 pub(crate) mod step_sink;
@@ -23,6 +25,8 @@ use crate::taken_step::TakenStep;
 pub(crate) struct AsItIs {
     /// What the files of all steps are called, as openPMD writes it.
     pub(crate) pattern: String,
+    /// Whether arrays of numbers are compressed.
+    pub(crate) compresses: bool,
 }
 
 impl Layout for AsItIs {
@@ -32,6 +36,7 @@ impl Layout for AsItIs {
             ("step", AttributeValue::Unsigned(step.step.0)),
         ];
         let file = draft.path().to_owned();
+        draft.compresses = self.compresses;
         let root = draft
             .group("")
             .and_then(|group| root.iter().try_for_each(|(name, value)| attributes::set(&group, name, value)));

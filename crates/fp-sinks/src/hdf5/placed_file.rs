@@ -9,7 +9,10 @@ use std::sync::{Mutex, PoisonError};
 use fp_core::{BlockId, Dims, MemoryOrder, Region};
 
 use crate::error::SinkError;
+use crate::hdf5::compressed::CompressedFile;
+use crate::hdf5::gathered;
 use crate::part::Part;
+use crate::pieces::Piece;
 
 /// Where parts of variables and of blocks go.
 pub(crate) type Places = BTreeMap<(usize, Option<BlockId>), Vec<Place>>;
@@ -19,6 +22,8 @@ pub(crate) struct PlacedFile {
     path: PathBuf,
     file: File,
     places: Places,
+    /// Arrays that have no place, but are compressed.
+    compressed: Option<CompressedFile>,
     /// Vectors of which not all components have come yet.
     woven: Mutex<BTreeMap<(u64, Region), Woven>>,
     is_kept: bool,
@@ -58,12 +63,15 @@ struct Woven {
 }
 
 impl PlacedFile {
-    pub(crate) fn new(path: PathBuf, file: File, places: Places) -> Self {
-        Self { path, file, places, woven: Mutex::default(), is_kept: false }
+    pub(crate) fn new(path: PathBuf, file: File, places: Places, compressed: Option<CompressedFile>) -> Self {
+        Self { path, file, places, compressed, woven: Mutex::default(), is_kept: false }
     }
 
     /// Writes a part of a variable to its place. A part without a place is written nowhere.
     pub(crate) fn write(&self, part: &Part, bytes: &[u8]) -> Result<(), SinkError> {
+        if let Some(written) = self.compressed.as_ref().and_then(|arrays| arrays.write(part, bytes)) {
+            return written.map_err(SinkError::format(&self.path));
+        }
         let places = self.places.get(&(part.variable, part.block));
         let is_its = |place: &&Place| place.region.contains(&part.region);
         let Some(place) = places.and_then(|places| places.iter().find(is_its)) else { return Ok(()) };
@@ -74,6 +82,33 @@ impl PlacedFile {
             Some(woven) => self.write_runs(place, &part.region, place.size * component.count, &woven),
             None => Ok(()),
         }
+    }
+
+    /// The place of a part whose elements are written as they are.
+    fn plain_place(&self, part: &Part) -> Option<&Place> {
+        let is_its = |place: &&Place| place.region.contains(&part.region) && place.component.is_none();
+        self.places.get(&(part.variable, part.block))?.iter().find(is_its)
+    }
+
+    /// Whether a part can be written in pieces.
+    pub(crate) fn takes_pieces(&self, part: &Part) -> bool {
+        self.plain_place(part).is_some()
+    }
+
+    /// Writes the pieces of a part: what lies together in the file is written together.
+    pub(crate) fn write_pieces(&self, part: &Part, pieces: &[Piece]) -> Result<(), SinkError> {
+        let Some(place) = self.plain_place(part) else { return Ok(()) };
+        let mut all: Vec<(u64, &[u8])> = Vec::new();
+        for Piece { region, view } in pieces {
+            let mut rest: &[u8] = view;
+            for (element, count) in runs(&place.region, region) {
+                let (run, behind) = rest.split_at(rest.len().min(count as usize * place.size));
+                all.push((place.offset + element * place.size as u64, run));
+                rest = behind;
+            }
+        }
+        all.sort_unstable_by_key(|(offset, _)| *offset);
+        gathered::write_all(&self.file, &all).map_err(SinkError::file(&self.path))
     }
 
     fn write_runs(&self, place: &Place, region: &Region, size: usize, bytes: &[u8]) -> Result<(), SinkError> {
@@ -110,6 +145,12 @@ impl PlacedFile {
     /// Writes bytes to a place.
     pub(crate) fn write_at(&self, offset: u64, bytes: &[u8]) -> Result<(), SinkError> {
         self.file.write_all_at(bytes, offset).map_err(SinkError::file(&self.path))
+    }
+
+    /// Nothing more is written.
+    pub(crate) fn close(&mut self) -> Result<(), SinkError> {
+        let closed = self.compressed.take().map_or(Ok(()), CompressedFile::close);
+        closed.map_err(SinkError::format(&self.path))
     }
 
     /// It is whole.

@@ -4,12 +4,14 @@ use fp_core::{ArrayKind, Dtype, Region};
 use hdf5_metno::{Error, Location};
 
 use crate::error::SinkError;
+use crate::hdf5::compressed::Compressed;
 use crate::hdf5::draft::Draft;
 use crate::hdf5::placed_file::Place;
 use crate::hdf5::shares::Shares;
 use crate::hdf5::{attributes, types};
 use crate::part::Part;
 use crate::taken_step::{TakenStep, TakenVariable};
+use crate::zarr::grid;
 
 /// Which ranks the values of a local scalar are of.
 const RANKS: &str = "ranks";
@@ -67,6 +69,16 @@ fn global(
 ) -> Result<Location, String> {
     let (descriptor, size) = types::of(variable)?;
     let shape = variable.shape.ok_or("its publisher does not say its shape")?;
+    if draft.compresses
+        && let Some(array) = Compressed::of(variable, Region::whole(&shape), shares.ranks())
+    {
+        for (_, part) in grid::shards(&array.region, &array.shard).map_err(|error| error.to_string())? {
+            shares.add(Part::region(number, part), size);
+        }
+        let dataset = draft.compressed(path, (number, None), array).map_err(told)?;
+        attributes::set_dimensions(&dataset, &variable.def).map_err(told)?;
+        return Ok(Location::clone(&dataset));
+    }
     let (dataset, offset) = draft.dataset(path, &descriptor, shape.dims()).map_err(told)?;
     attributes::set_dimensions(&dataset, &variable.def).map_err(told)?;
     draft.place(number, None, Place { offset, region: Region::whole(&shape), size, component: None });
@@ -105,6 +117,14 @@ fn local_arrays(
     let group = draft.group(path).map_err(told)?;
     for (block, region) in &variable.blocks {
         let path = format!("{path}/{}_{}", block.rank.0, block.index);
+        if draft.compresses
+            && let Some(array) = Compressed::of(variable, *region, 1)
+        {
+            let dataset = draft.compressed(&path, (number, Some(*block)), array).map_err(told)?;
+            attributes::set_dimensions(&dataset, &variable.def).map_err(told)?;
+            shares.add(Part::block(number, *block, *region), size);
+            continue;
+        }
         let (dataset, offset) = draft.dataset(&path, &descriptor, region.count()).map_err(told)?;
         attributes::set_dimensions(&dataset, &variable.def).map_err(told)?;
         draft.place(number, Some(*block), Place { offset, region: *region, size, component: None });

@@ -19,6 +19,11 @@ impl Shares {
         Self { ranks: vec![(0, Vec::new()); ranks as usize] }
     }
 
+    /// How many ranks there are.
+    pub(crate) fn ranks(&self) -> u32 {
+        self.ranks.len() as u32
+    }
+
     /// Gives a part to the rank that has the least to do.
     pub(crate) fn add(&mut self, part: Part, size: usize) {
         self.add_together(vec![part], size);

@@ -9,6 +9,7 @@ use crate::hdf5::draft::Draft;
 use crate::hdf5::placed_file::PlacedFile;
 use crate::hdf5::shares::Shares;
 use crate::part::Part;
+use crate::pieces::Piece;
 use crate::sink::Sink;
 use crate::step_file::StepFiles;
 use crate::taken_step::TakenStep;
@@ -59,8 +60,19 @@ impl<L: Layout> Sink for StepSink<L> {
         current.as_ref().map_or(Ok(()), |file| file.write(part, bytes))
     }
 
+    fn takes_pieces(&self, part: &Part) -> bool {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().is_some_and(|file| file.takes_pieces(part))
+    }
+
+    fn write_pieces(&self, part: &Part, pieces: &[Piece]) -> Result<(), SinkError> {
+        let current = self.current.read().unwrap_or_else(PoisonError::into_inner);
+        current.as_ref().map_or(Ok(()), |file| file.write_pieces(part, pieces))
+    }
+
     fn commit(&self, step: &TakenStep) -> Result<(), SinkError> {
-        let current = self.current.write().unwrap_or_else(PoisonError::into_inner).take();
+        let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner).take();
+        current.iter_mut().try_for_each(PlacedFile::close)?;
         self.files.finish(step.step, self.durable)?;
         if let Some(file) = current {
             file.keep();

@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 
 use super::header::{HEADER_BYTES, Header, MessageType, NAME_BYTES};
 
-/// No answer to what is asked here is longer.
-const MAX_ANSWER_BYTES: u64 = 1 << 28;
-
 /// One connection to a database.
 pub(super) struct Connection {
     stream: TcpStream,
     /// How long each answer may take, and each bit of what is sent.
     patience: Duration,
+    /// Since when an answer is awaited.
+    asked: Instant,
     client: i32,
     query: i32,
     /// How many messages were sent.
@@ -47,14 +46,20 @@ impl Connection {
     fn greet(stream: TcpStream, patience: Duration) -> Result<Self, String> {
         let set = stream.set_nodelay(true).and_then(|()| stream.set_write_timeout(Some(patience)));
         set.map_err(|error| error.to_string())?;
-        let mut made = Self { stream, patience, client: 0, query: 0, sent: 0 };
+        let mut made = Self { stream, patience, asked: Instant::now(), client: 0, query: 0, sent: 0 };
         made.send(MessageType::ConnectionRequest, "", &[])?;
         made.client = made.expect(MessageType::ConnectionAccepted)?.client;
         Ok(made)
     }
 
-    /// Asks a query. A parameter has the name that the query calls it by, and its bytes.
-    pub(super) fn ask(&mut self, query: &str, parameter: Option<(&str, &[u8])>) -> Result<Answer, String> {
+    /// Asks a query, whose answer is no longer than that. A parameter has the name that the query calls it by, and its
+    /// bytes.
+    pub(super) fn ask(
+        &mut self,
+        query: &str,
+        parameter: Option<(&str, &[u8])>,
+        max_bytes: u64,
+    ) -> Result<Answer, String> {
         self.send(MessageType::CreateQuery, "", &[])?;
         self.query = self.expect(MessageType::QueryAccepted)?.query;
         // The database takes the text up to the 0 behind it.
@@ -76,19 +81,23 @@ impl Connection {
             }
         }
         self.send(MessageType::ResultRequest, "", &[])?;
+        // From here to its end the answer has one deadline.
         self.expect(MessageType::ResponseStarts)?;
         self.send(MessageType::Acknowledged, "", &[])?;
-        self.answer()
+        self.answer(max_bytes)
     }
 
     /// Takes an answer up to its end.
-    fn answer(&mut self) -> Result<Answer, String> {
+    fn answer(&mut self, max_bytes: u64) -> Result<Answer, String> {
         let (mut answer, mut len_bytes) = (Answer::default(), 0u64);
         loop {
             let header = self.header()?;
             len_bytes = len_bytes.saturating_add(header.payload_bytes);
-            if len_bytes > MAX_ANSWER_BYTES {
-                return Err(format!("its answer is longer than {MAX_ANSWER_BYTES} bytes"));
+            if len_bytes > max_bytes {
+                return Err(format!("its answer is longer than {max_bytes} bytes: ask for fewer cells"));
+            }
+            if header.kind == MessageType::Block && header.payload_bytes == 0 {
+                return Err(format!("it sent an empty block {:?} in the midst of others", header.block));
             }
             let mut bytes = vec![0; header.payload_bytes as usize];
             self.fill(&mut bytes)?;
@@ -117,6 +126,7 @@ impl Connection {
     }
 
     fn expect(&mut self, kind: MessageType) -> Result<Header, String> {
+        self.asked = Instant::now();
         let header = self.header()?;
         if header.kind == kind && header.payload_bytes == 0 {
             return Ok(header);
@@ -133,11 +143,14 @@ impl Connection {
         Header::from_bytes(&bytes)
     }
 
-    /// Waits for so many bytes, and no longer than is patient.
+    /// Waits for so many bytes of an answer, and no longer than all of it may take.
     fn fill(&mut self, bytes: &mut [u8]) -> Result<(), String> {
-        let (start, mut filled) = (Instant::now(), 0);
+        let mut filled = 0;
         while filled < bytes.len() {
-            let left = self.patience.saturating_sub(start.elapsed()).max(Duration::from_millis(1));
+            let left = self.patience.saturating_sub(self.asked.elapsed());
+            if left.is_zero() {
+                return Err(self.why(ErrorKind::TimedOut, &"", "its answer does not end"));
+            }
             let read = self
                 .stream
                 .set_read_timeout(Some(left))
@@ -147,9 +160,6 @@ impl Connection {
                 Ok(len) => filled += len,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.why(error.kind(), &error, "it says nothing")),
-            }
-            if filled < bytes.len() && start.elapsed() >= self.patience {
-                return Err(self.why(ErrorKind::TimedOut, &"", "it says nothing more"));
             }
         }
         Ok(())

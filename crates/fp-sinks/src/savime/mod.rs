@@ -12,12 +12,15 @@
 //! between two loads can leave some subtars of a step without that cell, as the database has no transactions. Datasets
 //! of a step that was not committed stay in the database until somebody drops them.
 //!
+//! Users may have queries passed through: before all else, and after each step. A failed one ends the program.
+//!
 //! SAVIME has the types `int`, `long`, `float` and `double`. It has no place for units, descriptions and attributes.
 //!
 //! This was tested against a double of the documented messages, and not against a server.
 
 mod connection;
 mod header;
+mod proxied;
 mod query;
 
 use std::collections::BTreeMap;
@@ -27,6 +30,7 @@ use std::time::{Duration, SystemTime};
 use fp_core::{ArrayKind, Region, StepId};
 
 use self::connection::{Answer, Connection};
+use self::proxied::Proxied;
 use self::query::Tar;
 use crate::arguments::Arguments;
 use crate::error::SinkError;
@@ -39,6 +43,9 @@ const DONE: &str = "Query executed successfully";
 
 /// Its words where a TAR of that name is there.
 const EXISTS: &str = "already exists";
+
+/// No answer to what the sink itself asks is longer.
+const MAX_ANSWER_BYTES: u64 = 1 << 28;
 
 /// The highest step: SAVIME's `int` counts them, as cells of a TAR have to be counted too.
 const MAX_STEP: u64 = i32::MAX as u64 - 2;
@@ -53,6 +60,8 @@ pub(crate) struct SavimeSink {
     /// What tells the datasets of this run from those of others.
     run: String,
     last_step: Option<StepId>,
+    /// What users ask.
+    proxied: Proxied,
     /// Connections that nobody uses now.
     idle: Mutex<Vec<Connection>>,
     state: Mutex<State>,
@@ -83,9 +92,11 @@ impl SavimeSink {
             stream: query::identifier(&arguments.stream),
             run: format!("{:x}", started.as_nanos()),
             last_step: None,
+            proxied: Proxied::of(arguments),
             idle: Mutex::default(),
             state: Mutex::default(),
         };
+        made.ask_before()?;
         if !made.create(&made.steps())? {
             made.last_step = made.last_whole_step()?;
         }
@@ -128,6 +139,16 @@ impl SavimeSink {
 
     /// Sends a query over a connection that nobody uses, and gets its answer.
     fn ask(&self, query: &str, parameter: Option<(&str, &[u8])>) -> Result<Answer, SinkError> {
+        self.ask_within(query, parameter, MAX_ANSWER_BYTES)
+    }
+
+    /// Asks for an answer that is no longer than that.
+    fn ask_within(
+        &self,
+        query: &str,
+        parameter: Option<(&str, &[u8])>,
+        max_bytes: u64,
+    ) -> Result<Answer, SinkError> {
         let wrong =
             |why: String| SinkError::Database { place: self.place.clone(), query: query.to_owned(), why };
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -136,7 +157,7 @@ impl SavimeSink {
             None => Connection::open(&self.place, self.patience).map_err(wrong)?,
         };
         // One that failed in the midst of a message is of no use any more, and is dropped.
-        let answer = connection.ask(query, parameter).map_err(wrong)?;
+        let answer = connection.ask(query, parameter, max_bytes).map_err(wrong)?;
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         Ok(answer)
     }
@@ -215,7 +236,8 @@ impl Sink for SavimeSink {
         }
         self.state().loads.clear();
         let mut parts = vec![Vec::new(); ranks as usize];
-        for (at, variable) in step.variables.iter().enumerate() {
+        for (at, variable) in step.variables.iter().enumerate().filter(|(_, one)| !self.proxied.is_query(one))
+        {
             let Some(shape) = variable.shape.as_ref().filter(|shape| shape.element_count() > 0) else {
                 // What has no shape is refused, and what has no element is nowhere in this step.
                 Tar::of_variable(&self.stream, variable).map_err(|why| step.refusal(variable, why))?;
@@ -249,6 +271,7 @@ impl Sink for SavimeSink {
         // The cell that says that the step is whole is the last.
         self.send(&self.steps(), step.step, &point, &step.step.0.to_le_bytes())?;
         let loads = std::mem::take(&mut self.state().loads);
-        loads.iter().try_for_each(|load| self.demand(load, None))
+        loads.iter().try_for_each(|load| self.demand(load, None))?;
+        self.ask_after(step)
     }
 }

@@ -38,6 +38,7 @@ impl<'a> Lead<'a> {
     /// Writes all steps that come.
     pub(crate) fn run(mut self) -> Result<(), Failure> {
         let mut subscriber = self.team.subscribe(0)?;
+        self.team.sink.start().map_err(failed)?;
         let outcome = self.follow(&mut subscriber);
         eprintln!("flexpath: {}", self.so_far());
         outcome?;

@@ -8,6 +8,7 @@ use fp_core::{NextStep, StepReader};
 use super::{Order, Task, Team, failed};
 use crate::error::SinkError;
 use crate::part::PartMemory;
+use crate::pieces;
 
 /// A rank that writes what rank 0 says.
 pub(crate) struct Member<'a> {
@@ -71,6 +72,12 @@ pub(crate) fn write_parts(
         return Err(failed(SinkError::Apart { rank, own, other }));
     }
     for part in &task.parts[rank as usize] {
+        if team.sink.takes_pieces(part)
+            && let Some(pieces) = pieces::of(reader, &task.step, part, &mut memory.is_elsewhere)?
+        {
+            team.sink.write_pieces(part, &pieces).map_err(failed)?;
+            continue;
+        }
         memory.take(reader, &task.step, part)?;
         team.sink.write(&task.step, part, memory.bytes()).map_err(failed)?;
     }

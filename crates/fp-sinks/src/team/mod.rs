@@ -151,7 +151,7 @@ impl Team<'_> {
 
     /// Attaches a rank to the stream.
     pub(crate) fn subscribe(&self, rank: u32) -> Result<Subscriber, Failure> {
-        let Arguments { stream, variables, when, ranks, lossy, timeout, .. } = self.arguments;
+        let Arguments { stream, when, ranks, lossy, timeout, .. } = self.arguments;
         let cohort = Cohort::of(rank, *ranks).map_err(|error| Failure::Other(Box::new(error)))?;
         let (asked, failed) = (self.interrupt.asked(), Arc::clone(&self.is_failed));
         let mut options = SubscriberOptions::default()
@@ -162,8 +162,9 @@ impl Team<'_> {
             .with_interrupt(Asked::new(move || asked() || failed.load(Ordering::Relaxed)));
         // The publisher judges once for all ranks.
         options.condition = when.clone();
+        let variables = self.variables();
         if !variables.is_empty() {
-            options = options.with_variables(variables.clone());
+            options = options.with_variables(variables);
         }
         if *lossy {
             options = options.with_policy(QueuePolicy::DropOldest);
@@ -173,9 +174,16 @@ impl Team<'_> {
 
     /// Which variables are written, and as what.
     pub(crate) fn choice(&self) -> Choice {
-        let Arguments { variables, cast, to, .. } = self.arguments;
+        let Arguments { cast, to, .. } = self.arguments;
         let with_blocks = matches!(to, Target::Vtkhdf(_));
-        Choice { variables: variables.clone(), cast: *cast, with_blocks }
+        Choice { variables: self.variables(), cast: *cast, with_blocks }
+    }
+
+    /// The variables that are taken; all if there is none.
+    fn variables(&self) -> Vec<String> {
+        let Arguments { variables, queries, .. } = self.arguments;
+        let queries = queries.iter().filter(|_| !variables.is_empty());
+        variables.iter().chain(queries).cloned().collect()
     }
 
     /// Whether a step is one of those that are written.

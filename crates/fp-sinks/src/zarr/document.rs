@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::grid::Grid;
 use crate::arguments::Compression;
+use crate::json::real;
 
 /// The dimension of steps, and the array of their numbers.
 pub(crate) const STEP: &str = "step";
@@ -87,7 +88,8 @@ pub(crate) fn data_type(dtype: Dtype) -> Option<(&'static str, Value)> {
 fn codecs(dtype: Dtype, compression: Compression) -> Vec<Value> {
     let elements = dtype.size_bytes().map_or_else(|| json!({"name": "vlen-utf8"}), bytes);
     let compressed = match compression {
-        Compression::None => None,
+        // The last is refused where targets are opened.
+        Compression::None | Compression::Gzip => None,
         Compression::Zstd => Some(json!({"name": "zstd", "configuration": {"level": 3, "checksum": false}})),
     };
     [Some(elements), compressed, Some(json!({"name": "crc32c"}))].into_iter().flatten().collect()
@@ -125,15 +127,6 @@ fn attribute(value: &AttributeValue) -> Value {
         AttributeValue::Reals(numbers) => numbers.iter().map(|number| real(number.0)).collect(),
         AttributeValue::Texts(texts) => json!(texts),
     }
-}
-
-/// JSON has no numbers for what is none, and for what is infinite: Zarr says them by these texts.
-fn real(number: f64) -> Value {
-    if number.is_finite() {
-        return json!(number);
-    }
-    let infinite = if number > 0.0 { "Infinity" } else { "-Infinity" };
-    json!(if number.is_nan() { "NaN" } else { infinite })
 }
 
 #[cfg(test)]

@@ -4,16 +4,13 @@ use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-use zarrs::storage::{
-    Bytes, OffsetBytesIterator, StorageError, StoreKey, StorePrefix, WritableStorageTraits,
-};
+use zarrs::storage::Bytes;
 
+use super::document::STEP;
+use super::files::{DOCUMENT, Files, is_unbegun};
 use crate::error::SinkError;
-
-/// The file of a node that says what it is.
-pub(crate) const DOCUMENT: &str = "zarr.json";
 
 /// The folder of a store. Files are written under another name in the same folder, and renamed.
 #[derive(Debug)]
@@ -30,54 +27,6 @@ impl Folder {
     pub(crate) fn new(path: &Path, durable: bool) -> Self {
         let (changed, lock) = (Mutex::default(), OnceLock::new());
         Self { path: path.to_owned(), durable, changed, lock }
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// The file or folder of that name.
-    pub(crate) fn place(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
-
-    /// Whether there is nothing in it, but for what a kill may have left before the first step.
-    pub(crate) fn is_vacant(&self) -> Result<bool, SinkError> {
-        let entries = match fs::read_dir(&self.path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-            Err(error) => return Err(SinkError::file(&self.path)(error)),
-        };
-        for entry in entries {
-            let entry = entry.map_err(SinkError::file(&self.path))?;
-            if entry.path() != unfinished(&self.place(DOCUMENT)) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Makes the folder if it is not there. From now on no other tee writes there.
-    pub(crate) fn claim(&self) -> Result<(), SinkError> {
-        if self.lock.get().is_some() {
-            return Ok(());
-        }
-        fs::create_dir_all(&self.path).map_err(SinkError::file(&self.path))?;
-        let folder = File::open(&self.path).map_err(SinkError::file(&self.path))?;
-        // Some file systems have no locks of folders: there nothing keeps a second one away.
-        if let Err(TryLockError::WouldBlock) = folder.try_lock() {
-            let path = self.path.display();
-            return Err(SinkError::Target(format!(
-                "{path}: another flexpath tee writes this store: wait for its end, or name another folder"
-            )));
-        }
-        self.lock.get_or_init(|| folder);
-        Ok(())
-    }
-
-    /// Writes a file. Whoever reads it finds the old one or the new one, whole.
-    pub(crate) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), SinkError> {
-        self.replace(name, bytes).map_err(SinkError::file(&self.place(name)))
     }
 
     fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
@@ -98,9 +47,52 @@ impl Folder {
         }
         fs::rename(&unfinished, &path)
     }
+}
 
-    /// With `durable`: all names that were given are on the device when this returns.
-    pub(crate) fn settle(&self) -> Result<(), SinkError> {
+impl Files for Folder {
+    fn place(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.path.clone() } else { self.path.join(name) }
+    }
+
+    fn is_vacant(&self) -> Result<bool, SinkError> {
+        Ok(names(&self.path)?.iter().all(|name| *name == unfinished_name(DOCUMENT) || name == STEP)
+            && names(&self.path.join(STEP))?
+                .iter()
+                .all(|name| *name == unfinished_name(DOCUMENT) || is_unbegun(&format!("{STEP}/{name}"))))
+    }
+
+    /// Makes the folder if it is not there. From now on no other tee writes there.
+    fn claim(&self) -> Result<(), SinkError> {
+        if self.lock.get().is_some() {
+            return Ok(());
+        }
+        fs::create_dir_all(&self.path).map_err(SinkError::file(&self.path))?;
+        let folder = File::open(&self.path).map_err(SinkError::file(&self.path))?;
+        // Some file systems have no locks of folders: there nothing keeps a second one away.
+        if let Err(TryLockError::WouldBlock) = folder.try_lock() {
+            let path = self.path.display();
+            return Err(SinkError::Target(format!(
+                "{path}: another flexpath tee writes this store: wait for its end, or name another folder"
+            )));
+        }
+        self.lock.get_or_init(|| folder);
+        Ok(())
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, SinkError> {
+        let path = self.place(name);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(SinkError::file(&path)(error)),
+        }
+    }
+
+    fn write(&self, name: &str, bytes: Bytes) -> Result<(), SinkError> {
+        self.replace(name, &bytes).map_err(SinkError::file(&self.place(name)))
+    }
+
+    fn settle(&self) -> Result<(), SinkError> {
         let changed = std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner));
         for folder in changed.iter().rev() {
             File::open(folder).and_then(|opened| opened.sync_all()).map_err(SinkError::file(folder))?;
@@ -108,8 +100,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes a file, or a folder with all that is in it, if it is there.
-    pub(crate) fn remove(&self, name: &str) -> Result<(), SinkError> {
+    fn remove(&self, name: &str) -> Result<(), SinkError> {
         let path = self.place(name);
         let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {
@@ -121,36 +112,20 @@ impl Folder {
 
 /// What a file is called while it is written.
 fn unfinished(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.unfinished"))
+    path.with_file_name(unfinished_name(&path.file_name().unwrap_or_default().to_string_lossy()))
 }
 
-/// What arrays need to store their chunks. Their chunks are stored whole.
-impl WritableStorageTraits for Folder {
-    fn set(&self, key: &StoreKey, value: Bytes) -> Result<(), StorageError> {
-        let failed = |error: io::Error| {
-            let place = self.place(key.as_str());
-            StorageError::from(Arc::new(io::Error::new(
-                error.kind(),
-                format!("{}: {error}", place.display()),
-            )))
-        };
-        self.replace(key.as_str(), &value).map_err(failed)
-    }
+fn unfinished_name(name: &str) -> String {
+    format!(".{name}.unfinished")
+}
 
-    fn set_partial_many(&self, key: &StoreKey, _parts: OffsetBytesIterator<'_>) -> Result<(), StorageError> {
-        Err(StorageError::Unsupported(format!("{key} is written whole or not at all")))
-    }
-
-    fn erase(&self, key: &StoreKey) -> Result<(), StorageError> {
-        self.remove(key.as_str()).map_err(|error| StorageError::Other(error.to_string()))
-    }
-
-    fn erase_prefix(&self, prefix: &StorePrefix) -> Result<(), StorageError> {
-        self.remove(prefix.as_str()).map_err(|error| StorageError::Other(error.to_string()))
-    }
-
-    fn supports_set_partial(&self) -> bool {
-        false
-    }
+/// What is in a folder, if it is there.
+fn names(path: &Path) -> Result<Vec<String>, SinkError> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(SinkError::file(path)(error)),
+    };
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    entries.map(name).collect::<io::Result<_>>().map_err(SinkError::file(path))
 }

@@ -1,4 +1,4 @@
-//! A stream as one Zarr store (version 3, a group in a folder), which grows with each step.
+//! A stream as one Zarr store (version 3, a group in a folder, or in a bucket of S3), which grows with each step.
 //!
 //! Steps are the first dimension, `step`, of all arrays; the array `step` has their numbers, which may have gaps.
 //!
@@ -20,23 +20,27 @@
 //! metadata last. Each file is renamed when it is whole. Readers that use consolidated metadata see a step with the last
 //! rename, as xarray does by default. An array that is opened by itself may have one step more for a moment.
 
+#[cfg(feature = "s3")]
+pub(crate) mod bucket;
 mod document;
-mod folder;
-mod grid;
+mod files;
+pub(crate) mod folder;
+pub(crate) mod grid;
 mod node;
 mod plan;
+#[cfg(test)]
+mod rivals;
 mod store;
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 
 use fp_core::{Dtype, StepId};
 use serde_json::{Map, json};
 
 use self::document::{Cut, NewArray, STEP};
-use self::folder::Folder;
+use self::files::Files;
 use self::plan::{Parts, Planned, Planning, block_path, count_of};
 use self::store::{Store, VALUES};
 use crate::arguments::{Arguments, Compression};
@@ -59,22 +63,18 @@ struct State {
 
 impl ZarrSink {
     /// Opens a store for the stream that is asked for, or prepares to make it.
-    pub(crate) fn open(path: &Path, arguments: &Arguments) -> Result<Self, SinkError> {
-        let folder = Folder::new(path, arguments.durable);
-        let is_new = folder.is_vacant()?;
-        if !is_new && !arguments.append {
-            let path = path.display();
-            return Err(SinkError::Target(format!(
-                "{path} is there already: name another folder, or say --append"
-            )));
-        }
+    pub(crate) fn open(files: Arc<dyn Files>, arguments: &Arguments) -> Result<Self, SinkError> {
+        let (path, is_new) = (files.place(""), files.is_vacant()?);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = (cores / arguments.ranks as usize).max(1);
         let compression = arguments.compress.unwrap_or(Compression::None);
-        let mut store = Store::new(folder, compression, threads);
+        let mut store = Store::new(files, compression, threads);
         if !is_new {
-            store.folder.claim()?;
-            store.reopen()?;
+            if !arguments.append {
+                return Err(store.is_taken());
+            }
+            store.files.claim()?;
+            store.look()?;
         }
         if let Some(other) = store.stream.as_ref().filter(|stream| **stream != arguments.stream) {
             let path = path.display();
@@ -100,6 +100,10 @@ impl ZarrSink {
 impl Sink for ZarrSink {
     fn last_step(&self) -> Option<StepId> {
         self.last_step
+    }
+
+    fn start(&self) -> Result<(), SinkError> {
+        self.change().store.take_over()
     }
 
     fn begin(&self, step: &TakenStep, ranks: u32) -> Result<Vec<Vec<Part>>, SinkError> {

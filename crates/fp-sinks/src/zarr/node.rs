@@ -5,20 +5,21 @@ use std::sync::Arc;
 use fp_core::Region;
 use serde_json::{Value, json};
 use zarrs::array::{Array, ArrayBytes, ArrayMetadata, CodecOptions};
-use zarrs::filesystem::FilesystemStore;
+use zarrs::storage::WritableStorageTraits as _;
+use zarrs::storage::store::MemoryStore;
 
 use super::document::STEP;
-use super::folder::{DOCUMENT, Folder};
+use super::files::{Chunks, DOCUMENT, Files};
 use super::grid::shards;
 use crate::dense::Dense;
 use crate::error::SinkError;
 
 /// An array of a store.
 pub(crate) struct Node {
-    array: Array<Folder>,
+    array: Array<Chunks>,
     /// What `zarr.json` says, written out as zarr-python wants it: the array itself would shorten it.
     document: Value,
-    folder: Arc<Folder>,
+    files: Arc<dyn Files>,
     path: String,
     /// The extents of the pieces that are stored whole: shards, or chunks. That of steps comes first.
     extents: Vec<u64>,
@@ -30,21 +31,22 @@ pub(crate) struct Node {
 impl Node {
     /// The array that a document tells of. With `threads` so many encode chunks of a shard.
     pub(crate) fn of(
-        folder: &Arc<Folder>,
+        files: &Arc<dyn Files>,
         path: &str,
         document: Value,
         threads: usize,
     ) -> Result<Self, SinkError> {
-        let place = folder.place(path);
+        let place = files.place(path);
         let extents = document["chunk_grid"]["configuration"]["chunk_shape"].clone();
         let extents: Vec<u64> = serde_json::from_value(extents).map_err(SinkError::format(&place))?;
         let metadata: ArrayMetadata =
             serde_json::from_value(document.clone()).map_err(SinkError::format(&place))?;
-        let array = Array::new_with_metadata(Arc::clone(folder), &format!("/{path}"), metadata);
+        let array =
+            Array::new_with_metadata(Arc::new(Chunks(Arc::clone(files))), &format!("/{path}"), metadata);
         let array = array.map_err(SinkError::format(&place))?;
         let options = CodecOptions::default().with_concurrent_target(threads);
-        let (folder, path) = (Arc::clone(folder), path.to_owned());
-        Ok(Self { array, document, folder, path, extents, values: Vec::new(), options })
+        let (files, path) = (Arc::clone(files), path.to_owned());
+        Ok(Self { array, document, files, path, extents, values: Vec::new(), options })
     }
 
     /// Whether a document tells of an array of ours, which has so many steps.
@@ -95,13 +97,13 @@ impl Node {
     pub(crate) fn resize(&mut self, steps: u64, shape: &[u64]) -> Result<(), SinkError> {
         let shape = [&[steps], shape].concat();
         self.document["shape"] = json!(shape);
-        let place = self.folder.place(&self.path);
+        let place = self.files.place(&self.path);
         self.array.set_shape(shape).map(|_| ()).map_err(SinkError::format(&place))
     }
 
     /// Stores a region of a step: shards that it has in part are those at the array's end.
     pub(crate) fn store(&self, step: u64, region: &Region, bytes: &[u8]) -> Result<(), SinkError> {
-        let place = self.folder.place(&self.path);
+        let place = self.files.place(&self.path);
         let extents = self.extents();
         let len: u64 = extents.iter().product();
         let size = self.fill_value().len();
@@ -129,7 +131,7 @@ impl Node {
 
     /// Has one value more, or none in a step; `step` is that of the step from 0.
     pub(crate) fn append(&mut self, step: u64, value: Option<&[u8]>) -> Result<(), SinkError> {
-        let place = self.folder.place(&self.path);
+        let place = self.files.place(&self.path);
         let steps = self.extents[0];
         if step.is_multiple_of(steps) {
             self.values.clear();
@@ -156,17 +158,20 @@ impl Node {
 
     fn store_whole(&self, index: &[u64], bytes: ArrayBytes<'_>) -> Result<(), SinkError> {
         let stored = self.array.store_chunk_opt(index, bytes, &self.options);
-        stored.map_err(SinkError::format(&self.folder.place(&self.path)))
+        stored.map_err(SinkError::format(&self.files.place(&self.path)))
     }
 
     /// Forgets what a step left that was never committed: `steps` were.
     pub(crate) fn cut(&mut self, steps: u64) -> Result<(), SinkError> {
         let (chunk, kept) = (steps / self.extents[0], steps % self.extents[0]);
         if kept == 0 {
-            return self.folder.remove(&format!("{}/c/{chunk}", self.path));
+            return self.files.remove(&format!("{}/c/{chunk}", self.path));
         }
-        let place = self.folder.place(&self.path);
-        let store = FilesystemStore::new(self.folder.path()).map_err(SinkError::format(&place))?;
+        let place = self.files.place(&self.path);
+        let (key, store) = (self.array.chunk_key(&[chunk]), MemoryStore::new());
+        if let Some(stored) = self.files.read(key.as_str())? {
+            store.set(&key, stored.into()).map_err(SinkError::format(&place))?;
+        }
         let found: ArrayBytes<'_> = self
             .array
             .with_storage(Arc::new(store))
@@ -179,13 +184,13 @@ impl Node {
 
     /// Writes its `zarr.json`.
     pub(crate) fn tell(&self) -> Result<(), SinkError> {
-        write_document(&self.folder, &self.path, self.document())
+        write_document(&*self.files, &self.path, self.document())
     }
 }
 
 /// Writes the `zarr.json` of a node.
-pub(crate) fn write_document(folder: &Folder, path: &str, document: &Value) -> Result<(), SinkError> {
-    let name = if path.is_empty() { DOCUMENT.to_owned() } else { format!("{path}/{DOCUMENT}") };
-    let text = serde_json::to_vec_pretty(document).map_err(SinkError::format(&folder.place(&name)))?;
-    folder.write(&name, &text)
+pub(crate) fn write_document(files: &dyn Files, path: &str, document: &Value) -> Result<(), SinkError> {
+    let name = format!("{path}/{DOCUMENT}");
+    let text = serde_json::to_vec_pretty(document).map_err(SinkError::format(&files.place(&name)))?;
+    files.write(&name, text.into())
 }

@@ -160,7 +160,7 @@ impl Planning<'_> {
     /// Gives each rank its shards of an array.
     fn share_out(&mut self, store: &Store, path: &str, shape: &Shape) -> Result<(), SinkError> {
         let Some(node) = store.nodes.get(path) else { return Ok(()) };
-        let place = store.folder.place(path);
+        let place = store.files.place(path);
         let shards = shards(&Region::whole(shape), node.extents()).map_err(SinkError::format(&place))?;
         let count = shards.len();
         for (shard, (_, region)) in shards.into_iter().enumerate() {
@@ -177,7 +177,7 @@ impl Planning<'_> {
         let count = last.keys().last().map_or(0, |rank| u64::from(*rank) + 1);
         let cut = Cut::Chunks(vec![count.max(RANKS)]);
         self.growing_array(store, name, (&[count], &[format!("{name}_ranks")]), cut, Some(0))?;
-        let place = store.folder.place(name);
+        let place = store.files.place(name);
         for block in last.into_values() {
             let at = Region::new([u64::from(block.rank.0)], [1]).map_err(SinkError::format(&place))?;
             let rank = self.index % self.parts.len();

@@ -1,14 +1,13 @@
 //! What a store has: its arrays, and how many steps of which stream.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::Arc;
 
 use fp_core::{Dtype, Region, StepId};
 use serde_json::{Map, Value, json};
 
 use super::document::{Cut, NewArray, STEP, group};
-use super::folder::{DOCUMENT, Folder};
+use super::files::{DOCUMENT, Files};
 use super::node::{Node, write_document};
 use crate::arguments::Compression;
 use crate::error::SinkError;
@@ -18,13 +17,15 @@ pub(crate) const VALUES: u64 = 1024;
 
 /// What a store has.
 pub(crate) struct Store {
-    pub(crate) folder: Arc<Folder>,
+    pub(crate) files: Arc<dyn Files>,
     pub(crate) compression: Compression,
     /// So many threads encode the chunks of one shard.
     threads: usize,
     /// The stream whose steps it has; none before the first.
     pub(crate) stream: Option<String>,
     pub(crate) last_step: Option<StepId>,
+    /// The root that was found, until the store is taken over.
+    found: Option<Value>,
     /// How many steps are committed.
     pub(crate) steps: u64,
     /// Arrays by path.
@@ -37,13 +38,14 @@ pub(crate) struct Store {
 
 impl Store {
     /// One that is still to be made.
-    pub(crate) fn new(folder: Folder, compression: Compression, threads: usize) -> Self {
+    pub(crate) fn new(files: Arc<dyn Files>, compression: Compression, threads: usize) -> Self {
         Self {
-            folder: Arc::new(folder),
+            files,
             compression,
             threads,
             stream: None,
             last_step: None,
+            found: None,
             steps: 0,
             nodes: BTreeMap::new(),
             others: BTreeMap::new(),
@@ -51,11 +53,16 @@ impl Store {
         }
     }
 
-    /// Takes what the root says for the truth, and cuts off what a kill left of a step that it does not have.
-    pub(crate) fn reopen(&mut self) -> Result<(), SinkError> {
-        let place = self.folder.place(DOCUMENT);
-        let text = fs::read(&place).map_err(SinkError::file(&place))?;
-        let mut root: Value = serde_json::from_slice(&text).map_err(SinkError::format(&place))?;
+    /// Takes what the root says for the truth, and changes nothing.
+    pub(crate) fn look(&mut self) -> Result<(), SinkError> {
+        let place = self.files.place(DOCUMENT);
+        let Some(text) = self.files.read(DOCUMENT)? else {
+            let place = place.display();
+            return Err(SinkError::Target(format!(
+                "{place} is not there: no Zarr store of flexpath tee is here, but something else: name another folder"
+            )));
+        };
+        let root: Value = serde_json::from_slice(&text).map_err(SinkError::format(&place))?;
         let own = &root["attributes"]["flexpath"];
         let (stream, steps) = (own["stream"].as_str(), own["steps"].as_u64());
         let (Some(stream), Some(steps)) = (stream, steps) else {
@@ -64,23 +71,39 @@ impl Store {
                 "{place}: no store of flexpath tee, which says there how many steps it has: name another folder"
             )));
         };
+        if !root["consolidated_metadata"]["metadata"].is_object() {
+            return Err(SinkError::Target(format!("{}: it has no consolidated metadata", place.display())));
+        }
         self.stream = Some(stream.to_owned());
         self.steps = steps;
         self.last_step = own["last_step"].as_u64().map(StepId);
-        let Value::Object(documents) = root["consolidated_metadata"]["metadata"].take() else {
-            return Err(SinkError::Target(format!("{}: it has no consolidated metadata", place.display())));
+        self.found = Some(root);
+        Ok(())
+    }
+
+    /// Goes on with what was found, and cuts off what a kill left of a step that the root does not have.
+    pub(crate) fn take_over(&mut self) -> Result<(), SinkError> {
+        let Some(mut root) = self.found.take() else { return Ok(()) };
+        // From now on whoever wrote here before commits no step, so what is cut off is none.
+        if let Some(writer) = self.files.writer() {
+            root["attributes"]["flexpath"]["writer"] = json!(writer);
+            self.put_root(&root)?;
+        }
+        let documents = match root["consolidated_metadata"]["metadata"].take() {
+            Value::Object(documents) => documents,
+            _ => Map::new(),
         };
         for (path, document) in documents {
-            if Node::is_ours(&document, steps) {
-                let mut node = Node::of(&self.folder, &path, document, self.threads)?;
-                node.cut(steps)?;
+            if Node::is_ours(&document, self.steps) {
+                let mut node = Node::of(&self.files, &path, document, self.threads)?;
+                node.cut(self.steps)?;
                 node.tell()?;
                 self.nodes.insert(path, node);
             } else {
                 self.others.insert(path, document);
             }
         }
-        self.folder.settle()
+        self.files.settle()
     }
 
     /// Makes the store where there is none: it has no steps.
@@ -88,27 +111,43 @@ impl Store {
         if self.stream.is_some() {
             return Ok(());
         }
-        self.folder.claim()?;
+        self.files.claim()?;
+        // Another one may have made it while this one waited for its first step.
+        if !self.files.is_vacant()? {
+            return Err(self.is_taken());
+        }
         self.stream = Some(stream.to_owned());
         let attributes = Map::from_iter([("long_name".to_owned(), json!("number of the step"))]);
-        self.make(
-            STEP,
-            NewArray {
-                shape: vec![0],
-                dtype: Dtype::U64,
-                dimensions: vec![STEP.to_owned()],
-                attributes,
-                cut: Cut::Steps(VALUES),
-            },
-        )?;
-        self.tell()
+        let numbers = NewArray {
+            shape: vec![0],
+            dtype: Dtype::U64,
+            dimensions: vec![STEP.to_owned()],
+            attributes,
+            cut: Cut::Steps(VALUES),
+        };
+        if let Some(document) = numbers.document(self.compression) {
+            let node = Node::of(&self.files, STEP, document, self.threads)?;
+            self.nodes.insert(STEP.to_owned(), node);
+        }
+        // The root comes first: where there is one meanwhile, nothing of that store is touched.
+        self.tell_root()?;
+        self.files.remove(STEP)?;
+        self.nodes.values().try_for_each(Node::tell)?;
+        self.files.settle()
+    }
+
+    /// For a store that is there though it should not be.
+    pub(crate) fn is_taken(&self) -> SinkError {
+        let path = self.files.place("");
+        let path = path.display();
+        SinkError::Target(format!("{path} is there already: name another folder, or say --append"))
     }
 
     /// Makes an array. What a kill left there is removed. False if Zarr does not have its element type.
     pub(crate) fn make(&mut self, path: &str, array: NewArray) -> Result<bool, SinkError> {
         let Some(document) = array.document(self.compression) else { return Ok(false) };
-        self.folder.remove(path)?;
-        let node = Node::of(&self.folder, path, document, self.threads)?;
+        self.files.remove(path)?;
+        let node = Node::of(&self.files, path, document, self.threads)?;
         self.nodes.insert(path.to_owned(), node);
         Ok(true)
     }
@@ -155,33 +194,44 @@ impl Store {
     pub(crate) fn store_all(&self, path: &str, bytes: &[u8]) -> Result<(), SinkError> {
         let Some(node) = self.nodes.get(path) else { return Ok(()) };
         let whole =
-            Region::new([0], [node.shape()[0]]).map_err(SinkError::format(&self.folder.place(path)))?;
+            Region::new([0], [node.shape()[0]]).map_err(SinkError::format(&self.files.place(path)))?;
         node.store(self.steps, &whole, bytes)
     }
 
     /// Lets others see the step: all arrays first, and the root when the step is whole.
     pub(crate) fn tell(&mut self) -> Result<(), SinkError> {
-        self.folder.settle()?;
+        self.files.settle()?;
         for path in std::mem::take(&mut self.new_groups) {
-            write_document(&self.folder, &path, &self.others[&path])?;
+            write_document(&*self.files, &path, &self.others[&path])?;
         }
+        self.nodes.values().try_for_each(Node::tell)?;
+        self.files.settle()?;
+        self.tell_root()
+    }
+
+    fn tell_root(&self) -> Result<(), SinkError> {
         let mut documents: Map<String, Value> = self.others.clone().into_iter().collect();
-        for (path, node) in &self.nodes {
-            node.tell()?;
-            documents.insert(path.clone(), node.document().clone());
+        documents.extend(self.nodes.iter().map(|(path, node)| (path.clone(), node.document().clone())));
+        let mut own = json!({
+            "stream": self.stream,
+            "steps": self.steps,
+            "last_step": self.last_step.map(|step| step.0),
+        });
+        if let Some(writer) = self.files.writer() {
+            own["writer"] = json!(writer);
         }
-        self.folder.settle()?;
         let root = json!({
             "zarr_format": 3,
             "node_type": "group",
-            "attributes": {"flexpath": {
-                "stream": self.stream,
-                "steps": self.steps,
-                "last_step": self.last_step.map(|step| step.0),
-            }},
+            "attributes": {"flexpath": own},
             "consolidated_metadata": {"kind": "inline", "must_understand": false, "metadata": documents},
         });
-        write_document(&self.folder, "", &root)?;
-        self.folder.settle()
+        self.put_root(&root)
+    }
+
+    fn put_root(&self, root: &Value) -> Result<(), SinkError> {
+        let text = serde_json::to_vec_pretty(root).map_err(SinkError::format(&self.files.place(DOCUMENT)))?;
+        self.files.write_root(text.into())?;
+        self.files.settle()
     }
 }

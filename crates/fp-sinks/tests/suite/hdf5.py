@@ -23,7 +23,27 @@ def equal(found, expected, what):
     np.testing.assert_array_equal(found, expected, err_msg=what)
 
 
-def check_types(file, step):
+def check_compressed(found, compression):
+    """How a dataset lies in the file: those that are compressed are smaller than what they hold."""
+    if not compression or found.dtype.kind == "c":
+        assert found.chunks is None and found.compression is None, f"{found.name} is contiguous"
+        return
+    assert (found.compression, found.shuffle) == (compression, True), found.name
+    assert found.id.get_storage_size() < found.nbytes / 2, found.name
+
+
+def check_large(file, ranks, compression):
+    """Arrays of several chunks, and blocks."""
+    equal(file["big"][()], (np.arange(3001 * 400) % 251).astype("f8").reshape(3001, 400), "big")
+    assert file["big"].id.get_num_chunks() > 2 and [dim.label for dim in file["big"].dims] == ["y", "x"]
+    for rank in range(ranks):
+        wide = file[f"wide/{rank}_0"]
+        equal(wide[()], np.full((rank + 2, 3000), rank, "f4"), "wide")
+        check_compressed(wide, compression)
+    assert file["time"].chunks is None and file["hits"].chunks is None, "scalars and records are as they are"
+
+
+def check_types(file, step, compression=None):
     """Global arrays of every type."""
     n = numbers(step)
     real = n / 2
@@ -35,7 +55,7 @@ def check_types(file, step):
     }
     for name, values in expected.items():
         equal(file[name][()], values, f"step {step}, {name}")
-        assert file[name].chunks is None, f"{name} is contiguous"
+        check_compressed(file[name], compression)
     told = dict(file["f64"].attrs)
     assert (told["units"], told["description"], told["text"]) == ("K", "how hot", "größe")
     assert told["yes"] and told["yes"].dtype == bool and told["integer"] == -3 and told["real"] == 0.5
@@ -93,11 +113,13 @@ def steps(folder):
             yield step, file
 
 
-def check_all(folder, ranks, count):
+def check_all(folder, ranks, count, compression=None):
     found = []
     for step, file in steps(folder):
-        check_types(file, step)
+        check_types(file, step, compression)
         check_kinds(file, step, int(ranks))
+        if compression:
+            check_large(file, int(ranks), compression)
         found.append(step)
     assert found == list(range(int(count))), found
     print(len(found), "files are right")
@@ -124,5 +146,14 @@ def check_whole(folder, _):
     print(*found)
 
 
+def check_crossing(folder, _):
+    found = []
+    for step, file in steps(folder):
+        expected = (step * 7 + np.arange(70 * 1024).reshape(70, 1024)) % 120 / 2
+        equal(file["crossing"][()], expected, f"step {step}")
+        found.append(step)
+    print(*found)
+
+
 if __name__ == "__main__":
-    {"all": check_all, "cast": check_cast, "whole": check_whole}[sys.argv[1]](*sys.argv[2:])
+    {"all": check_all, "cast": check_cast, "whole": check_whole, "crossing": check_crossing}[sys.argv[1]](*sys.argv[2:])

@@ -157,6 +157,54 @@ fn every_kind_and_type_is_read_back_by_h5py() {
 }
 
 #[test]
+fn columns_that_become_rows_are_all_there() {
+    for ranks in ["1", "3"] {
+        let stage = Stage::new();
+        let put = |rank: u32, writer: &mut StepWriter| {
+            let (step, first) = (writer.step().0, u64::from(rank) * 512);
+            let number = |row: u64, column: u64| ((step * 7 + row * 1024 + column) % 120) as f64 / 2.0;
+            let elements = (0..70).flat_map(|row| (first..first + 512).map(move |column| (row, column)));
+            let elements = elements.map(|(row, column)| number(row, column)).collect();
+            let crossing = Variable::global::<f64>("crossing", &[70, 1024]).unwrap();
+            writer.put(&crossing, &region(&[0, first], &[70, 512]), elements).unwrap();
+        };
+        let to = format!("hdf5:{}", stage.path("run_%T.h5"));
+        stage.run((2, 2), put, &["--to", &to, "--ranks", ranks]).well();
+        let said = python("hdf5.py", &["crossing", &stage.path("."), "2"]);
+        assert!(said.contains("0 1"), "{said}");
+    }
+}
+
+/// A global array of many chunks, and a block that is worth one.
+fn put_large(writer: &mut StepWriter, (rank, ranks): (u32, u32)) {
+    let first = |rank: u32| 3001 * u64::from(rank) / u64::from(ranks);
+    let (start, end) = (first(rank), first(rank + 1));
+    let big = Variable::global::<f64>("big", &[3001, 400]).unwrap().with_dimensions(&["y", "x"]);
+    let elements = (start * 400..end * 400).map(|place| (place % 251) as f64).collect();
+    writer.put(&big, &region(&[start, 0], &[end - start, 400]), elements).unwrap();
+    let wide = Variable::local::<f32>("wide", 2).unwrap();
+    let count = u64::from(rank) + 2;
+    writer.put(&wide, &region(&[0, 0], &[count, 3000]), vec![rank as f32; 3000 * count as usize]).unwrap();
+}
+
+#[test]
+fn what_is_compressed_is_read_back_the_same_and_is_smaller() {
+    for (publishers, ranks) in [(3, "4"), (1, "1")] {
+        let stage = Stage::new();
+        let put = |rank, writer: &mut StepWriter| {
+            put_types(writer, (rank, publishers));
+            put_kinds(writer, (rank, publishers));
+            put_large(writer, (rank, publishers));
+        };
+        let to = format!("hdf5:{}", stage.path("out/run_%T.h5"));
+        let arguments = ["--to", &to, "--ranks", ranks, "--compress", "gzip", "--durable"];
+        stage.run((publishers, 2), put, &arguments).well();
+        let said = python("hdf5.py", &["all", &stage.path("out"), &publishers.to_string(), "2", "gzip"]);
+        assert!(said.contains("2 files are right"), "{said}");
+    }
+}
+
+#[test]
 fn a_choice_of_steps_and_variables_is_written_in_the_type_asked_for() {
     let stage = Stage::new();
     let to = format!("hdf5:{}", stage.path("run%T.h5"));

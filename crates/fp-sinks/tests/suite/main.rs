@@ -5,8 +5,11 @@ mod hdf5;
 mod openpmd;
 mod parquet;
 mod places;
+#[cfg(feature = "s3")]
+mod s3;
 mod savime;
 mod savime_double;
+mod savime_queries;
 mod support;
 mod vtkhdf;
 mod zarr;

@@ -18,17 +18,29 @@ fn a_compression_that_a_target_would_not_get_is_refused() {
     let stage = Stage::new();
     let refused = |to: &str, how: &str, words: &[&str]| {
         let ended: Ended = stage.start(&["--to", to, "--compress", how]).ended();
-        ended.refused(2, &[&["--compress is for zarr:FOLDER", to], words].concat());
+        ended.refused(
+            2,
+            &[&["--compress is zstd for zarr:FOLDER, and gzip for hdf5:FILE", to], words].concat(),
+        );
     };
-    let [_, hdf5, vtkhdf, parquet] = targets(&stage.path("out"));
-    refused(&hdf5, "zstd", &["h5repack"]);
+    let [zarr, hdf5, vtkhdf, parquet] = targets(&stage.path("out"));
+    refused(&zarr, "gzip", &["by zstd"]);
+    refused(&hdf5, "zstd", &["say gzip"]);
     refused(&vtkhdf, "zstd", &["h5repack"]);
+    refused(&vtkhdf, "gzip", &["h5repack"]);
     refused(&parquet, "zstd", &["Snappy"]);
     refused(&parquet, "none", &["Snappy"]);
     // Nobody listens there: nobody is asked.
     refused("savime:127.0.0.1:1", "zstd", &["uncompressed arrays alone"]);
-    stage.start(&["--to", &hdf5, "--compress", "gzip"]).ended().refused(2, &["none, zstd"]);
+    stage.start(&["--to", &hdf5, "--compress", "lzma"]).ended().refused(2, &["none, zstd, gzip"]);
     assert!(!stage.folder.path().join("out").exists(), "nothing was made");
+}
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn a_bucket_without_the_feature_for_it_is_refused() {
+    let ended = Stage::new().start(&["--to", "zarr:s3://runs/x.zarr"]).ended();
+    ended.refused(2, &["s3://runs/x.zarr", "built without the feature s3", "SINKS=s3"]);
 }
 
 /// The program with its arguments, as a shell starts it.

@@ -7,6 +7,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
+use std::time::Duration;
 
 const HEADER_BYTES: usize = 298;
 
@@ -23,6 +24,12 @@ pub(crate) enum Fault {
     Say(&'static str, &'static str),
     /// It sends bytes that are no message.
     Babble(&'static str),
+    /// It sends one text after another, and no end.
+    Drip(&'static str),
+    /// It sends a block without a byte in the midst of others.
+    Hollow(&'static str),
+    /// It sends so many bytes.
+    Flood(&'static str, usize),
 }
 
 /// The bounds of a part of an array, and its bytes.
@@ -208,13 +215,8 @@ impl Visit {
         if message.kind != 7 {
             return Err(format!("message {} where the result is asked for", message.kind));
         }
-        match self.fault {
-            Fault::Stall(words) if has(words) => return self.take().map(drop),
-            Fault::Babble(words) if has(words) => {
-                return self.stream.write_all(&[7; HEADER_BYTES]).map_err(|error| error.to_string());
-            }
-            Fault::Say(words, said) if has(words) => return self.respond(said, &[]),
-            Fault::None | Fault::Stall(_) | Fault::Close(_) | Fault::Say(..) | Fault::Babble(_) => {}
+        if let Some(done) = self.answer_wrongly(&text) {
+            return done;
         }
         let mut database = self.database.lock().unwrap();
         database.asked.push(text.clone());
@@ -224,6 +226,47 @@ impl Visit {
             Ok(None) => self.respond("Query executed successfully", &[]),
             Ok(Some((schema, blocks))) => self.respond(&schema, &blocks),
             Err(why) => self.respond(&format!("Error during operation execution: {why}"), &[]),
+        }
+    }
+
+    /// What it does in place of an answer, if its fault is of that query.
+    fn answer_wrongly(&mut self, text: &str) -> Option<Result<(), String>> {
+        let has = |words: &str| text.contains(words);
+        match self.fault {
+            Fault::Stall(words) if has(words) => Some(self.take().map(drop)),
+            Fault::Babble(words) if has(words) => {
+                Some(self.stream.write_all(&[7; HEADER_BYTES]).map_err(|error| error.to_string()))
+            }
+            Fault::Say(words, said) if has(words) => Some(self.respond(said, &[])),
+            Fault::Drip(words) if has(words) => Some(self.drip()),
+            Fault::Hollow(words) if has(words) => Some(self.hollow()),
+            Fault::Flood(words, len) if has(words) => {
+                Some(self.respond("#rho,a,int8:1", &[("rho".to_owned(), vec![1; len])]))
+            }
+            Fault::None
+            | Fault::Stall(_)
+            | Fault::Close(_)
+            | Fault::Say(..)
+            | Fault::Babble(_)
+            | Fault::Drip(_)
+            | Fault::Hollow(_)
+            | Fault::Flood(..) => None,
+        }
+    }
+
+    fn hollow(&mut self) -> Result<(), String> {
+        self.send(13, "", &[])?;
+        self.expect(9)?;
+        self.send(17, "rho", &[])
+    }
+
+    fn drip(&mut self) -> Result<(), String> {
+        self.send(13, "", &[])?;
+        self.expect(9)?;
+        loop {
+            self.send(14, "", b"#\0")?;
+            self.expect(9)?;
+            thread::park_timeout(Duration::from_millis(20));
         }
     }
 
@@ -312,7 +355,7 @@ fn run(
 ) -> Result<Option<Found>, String> {
     if let Some(name) = text.strip_prefix("scan(").and_then(|rest| rest.strip_suffix(");")) {
         let tar = database.tars.get(name).ok_or_else(|| format!("{name} does not exist."))?;
-        let schema = format!("#step,d,int32|{},a,int64:1", tar.attribute);
+        let schema = format!("#step,d,int32|{},a,{}:1", tar.attribute, tar.dtype);
         let values: Vec<u8> = tar.subtars.iter().flat_map(|(_, bytes)| bytes.clone()).collect();
         return Ok(Some((schema, vec![(tar.attribute.clone(), values)])));
     }

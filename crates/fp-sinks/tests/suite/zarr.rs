@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use fp_core::{Dtype, MemoryOrder, Publisher, Region, StepId, StepWriter, Variable};
 use serde_json::Value;
 
-use crate::support::{PATIENCE, STREAM, Stage, python};
+use crate::support::{PATIENCE, STREAM, Stage, python, python_in};
 
 const RANKS: u32 = 2;
 const NUMBERS: [Dtype; 14] = [
@@ -117,7 +117,7 @@ pub(crate) fn put_other_kinds(rank: u32, writer: &mut StepWriter) {
 }
 
 /// Puts all kinds of variables. Some are not in each step, and some arrays have gaps.
-fn put_all(rank: u32, writer: &mut StepWriter, order: MemoryOrder) {
+pub(crate) fn put_all(rank: u32, writer: &mut StepWriter, order: MemoryOrder) {
     put_other_kinds(rank, writer);
     put_columns(writer, rank, &field(order));
     for dtype in NUMBERS {
@@ -271,33 +271,56 @@ fn await_steps(path: &str, steps: u64, more: Duration) {
     }
 }
 
-#[test]
-fn a_kill_leaves_whole_steps_and_none_twice() {
+/// A store whose writer is killed again and again.
+pub(crate) struct KilledStore<'a> {
+    pub(crate) path: &'a str,
+    /// What tells programs where it is.
+    pub(crate) environment: &'a [(String, String)],
+    /// How many steps it has.
+    pub(crate) steps: &'a dyn Fn() -> u64,
+    /// Waits until it has so many, and then to a moment of a step, another one for each kill.
+    pub(crate) await_moment: &'a dyn Fn(u64, u64),
+}
+
+/// Whenever its writer is killed, a store has whole steps, and none twice.
+pub(crate) fn is_whole_after_kills(stage: &Stage, store: &KilledStore<'_>) {
     let kills: u64 = std::env::var("FLEXPATH_SINK_KILLS").map_or(8, |kills| kills.parse().expect("a number"));
-    let stage = Stage::new();
-    let path = stage.path("killed.zarr");
-    let to = format!("zarr:{path}");
+    let to = format!("zarr:{}", store.path);
     let total = 2 * kills + 20;
-    let published = Published::of(&stage, total as u32, put_other_kinds);
+    let published = Published::of(stage, total as u32, put_other_kinds);
     let start = ["--to", &to, "--start-at", "oldest-reserved", "--append", "--ranks", "4"];
+    let check = |steps: u64| {
+        python_in(store.environment, "zarr.py", &["kinds", store.path, &steps.to_string()]);
+    };
     let mut caught = 0;
     for kill in 0..kills {
-        let random = RandomState::new().hash_one(kill);
-        let before = steps_of(&path);
-        let mut tee = stage.start(&start);
-        let wanted = before + u64::from(before + 8 < total && kill % 4 != 3);
-        await_steps(&path, wanted, Duration::from_micros(random % 20_000));
+        let before = (store.steps)();
+        let mut tee = stage.start_in(store.environment, &start);
+        (store.await_moment)(before + u64::from(before + 8 < total && kill % 4 != 3), kill);
         tee.kill();
         assert_eq!(tee.ended().code, None, "it was killed before it ended");
-        let steps = steps_of(&path);
+        let steps = (store.steps)();
         caught += u64::from(steps > before);
         if steps > 0 {
-            python("zarr.py", &["kinds", &path, &steps.to_string()]);
+            check(steps);
         }
     }
     assert!(caught > 0, "no kill came while steps were written");
-    let left = (total - steps_of(&path)).to_string();
-    stage.start(&[&start[..], &["--steps", &left]].concat()).ended().well();
-    python("zarr.py", &["kinds", &path, &total.to_string()]);
+    let left = (total - (store.steps)()).to_string();
+    stage.start_in(store.environment, &[&start[..], &["--steps", &left]].concat()).ended().well();
+    check(total);
     published.end();
+}
+
+#[test]
+fn a_kill_leaves_whole_steps_and_none_twice() {
+    let stage = Stage::new();
+    let path = stage.path("killed.zarr");
+    let await_moment = |steps: u64, kill: u64| {
+        let random = RandomState::new().hash_one(kill);
+        await_steps(&path, steps, Duration::from_micros(random % 20_000));
+    };
+    let steps = || steps_of(&path);
+    let store = KilledStore { path: &path, environment: &[], steps: &steps, await_moment: &await_moment };
+    is_whole_after_kills(&stage, &store);
 }

@@ -47,8 +47,8 @@ impl From<Reason> for Failure {
 }
 
 /// A connected socket and what the kernel says of the other end.
-struct Connected {
-    channel: Channel,
+pub(super) struct Connected {
+    pub(super) channel: Channel,
     detail: String,
     /// Over unix sockets.
     credentials: Option<Credentials>,
@@ -89,7 +89,11 @@ fn deadline_of(options: &DialOptions, kind: TransportKind) -> Instant {
     now + (options.deadline.saturating_duration_since(now) / 2).min(VERBS_LIMIT)
 }
 
-fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind) -> Result<(), Reason> {
+pub(super) fn check_possible(
+    contact: &Contact,
+    options: &DialOptions,
+    kind: TransportKind,
+) -> Result<(), Reason> {
     match kind {
         TransportKind::Inproc if contact.process != options.process => Err(Reason::OtherProcess),
         TransportKind::Shm if contact.host == HostId::default() => Err(Reason::HostUnknown),
@@ -111,7 +115,7 @@ fn check_possible(contact: &Contact, options: &DialOptions, kind: TransportKind)
 }
 
 /// A step that the system refused: out of time, or a reason against this candidate.
-fn failed(doing: &'static str) -> impl Fn(io::Error) -> Failure {
+pub(super) fn failed(doing: &'static str) -> impl Fn(io::Error) -> Failure {
     move |error| match (TlsFailure::of(&error), error.kind()) {
         (Some(failure), _) => Failure::Candidate(Reason::Tls(failure.clone())),
         (None, io::ErrorKind::TimedOut) => Failure::Deadline(doing),
@@ -122,7 +126,11 @@ fn failed(doing: &'static str) -> impl Fn(io::Error) -> Failure {
 fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failure> {
     let name = contact.unix_name().ok_or(Reason::NoEndpoint)?;
     let doing = failed("a connection to the unix socket");
-    let socket = open_unix(name, deadline).map_err(doing)?;
+    known_unix(open_unix(name, deadline).map_err(doing)?)
+}
+
+/// A socket whose other end is this user's.
+fn known_unix(socket: OwnedFd) -> Result<Connected, Failure> {
     let credentials =
         peer_credentials(socket.as_fd()).map_err(|error| Reason::io("the peer's user", error))?;
     let uid = credentials.uid;
@@ -134,6 +142,45 @@ fn connect_unix(contact: &Contact, deadline: Instant) -> Result<Connected, Failu
         return Err(Reason::Uid { ours, theirs: uid }.into());
     }
     Ok(Connected { channel: Channel::plain(socket), detail: String::new(), credentials: Some(credentials) })
+}
+
+/// Connects where that is done at once or not at all; `None` where it takes its time.
+pub(super) fn connect_at_once(
+    contact: &Contact,
+    options: &DialOptions,
+    kind: TransportKind,
+) -> Result<Option<Connected>, Failure> {
+    match kind {
+        TransportKind::Inproc | TransportKind::Shm => connect_unix_at_once(contact),
+        TransportKind::Tcp if options.tls.is_none() && contact.host.matches(HostId::own()) => {
+            Ok(connect_loopback(contact))
+        }
+        TransportKind::Tcp | TransportKind::Verbs => Ok(None),
+    }
+}
+
+fn connect_unix_at_once(contact: &Contact) -> Result<Option<Connected>, Failure> {
+    let name = contact.unix_name().ok_or(Reason::NoEndpoint)?;
+    let doing = failed("a connection to the unix socket");
+    let socket = stream_socket(AddressFamily::UNIX).map_err(&doing)?;
+    let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).map_err(|errno| doing(errno.into()))?;
+    match connect(&socket, &address) {
+        Ok(()) => known_unix(socket).map(Some),
+        // Its backlog is full.
+        Err(Errno::AGAIN | Errno::INTR) => Ok(None),
+        Err(errno) => Err(doing(errno.into())),
+    }
+}
+
+/// Over the loopback of this host a connection comes about in the call that asks for it, or it takes its time.
+fn connect_loopback(contact: &Contact) -> Option<Connected> {
+    let mut addresses = contact.tcp_addresses();
+    let address = addresses.next().filter(|address| address.ip().is_loopback())?;
+    if addresses.next().is_some() {
+        return None;
+    }
+    let socket = open_tcp(address, Instant::now()).ok()?;
+    Some(Connected { channel: Channel::plain(socket), detail: address.to_string(), credentials: None })
 }
 
 /// Connects while blocking, with the kernel's own time-out: a non-blocking connect to a full backlog fails at once and
@@ -257,13 +304,10 @@ fn shake_hands(
     connected.channel.send_exact(&proof.to_le_bytes(), deadline).map_err(failed("room for the proof"))?;
     let last = hear_reply(&mut connected.channel, &mut descriptors, deadline)?;
     last.outcome.map_err(refused)?;
-    if options.tls.is_some() && !connected.channel.is_encrypted() {
-        connected.detail = kind.without_tls().to_owned();
-    }
-    Ok(finish(kind, connected, &reply, version, watch))
+    Ok(finish(options, kind, connected, &reply, version, watch))
 }
 
-fn hello_of(options: &DialOptions, kind: TransportKind) -> Hello {
+pub(super) fn hello_of(options: &DialOptions, kind: TransportKind) -> Hello {
     Hello {
         version_lowest: VERSION_LOWEST,
         version_highest: VERSION_HIGHEST,
@@ -297,7 +341,7 @@ fn refused(refusal: Refusal) -> Failure {
 }
 
 /// Believes a reply only if it is of the epoch that was asked for and of the process that the contact names.
-fn check_reply(contact: &Contact, options: &DialOptions, reply: &Reply) -> Result<u16, Failure> {
+pub(super) fn check_reply(contact: &Contact, options: &DialOptions, reply: &Reply) -> Result<u16, Failure> {
     let version = reply.outcome.map_err(refused)?;
     if choose_version(version, version) != Some(version) {
         let (theirs_lowest, theirs_highest) = (reply.version_lowest, reply.version_highest);
@@ -313,7 +357,7 @@ fn check_reply(contact: &Contact, options: &DialOptions, reply: &Reply) -> Resul
 }
 
 /// The answer to the challenge.
-fn prove(kind: TransportKind, reply: &Reply, descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
+pub(super) fn prove(kind: TransportKind, reply: &Reply, descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
     match kind {
         TransportKind::Tcp | TransportKind::Verbs => Ok(reply.challenge),
         TransportKind::Inproc => inproc_answer(reply.challenge).ok_or(Reason::OtherCopy),
@@ -340,19 +384,23 @@ fn read_probe(descriptor: Option<OwnedFd>) -> Result<u128, Reason> {
 }
 
 /// Over shm the other process must be visible: memory that it may still see is refilled only when it is gone.
-fn watch_peer(kind: TransportKind, connected: &Connected) -> Result<Option<ProcessWatch>, Reason> {
+pub(super) fn watch_peer(kind: TransportKind, connected: &Connected) -> Result<Option<ProcessWatch>, Reason> {
     let credentials = connected.credentials.filter(|_| kind == TransportKind::Shm);
     let watch = credentials.map(|Credentials { pid, .. }| ProcessWatch::open(pid)).transpose();
     watch.map_err(|error| Reason::Probe { what: error.to_string() })
 }
 
-fn finish(
+pub(super) fn finish(
+    options: &DialOptions,
     kind: TransportKind,
-    connected: Connected,
+    mut connected: Connected,
     reply: &Reply,
     version: u16,
     watch: Option<ProcessWatch>,
 ) -> Link {
+    if options.tls.is_some() && !connected.channel.is_encrypted() {
+        connected.detail = kind.without_tls().to_owned();
+    }
     let pid = connected.credentials.map_or(reply.pid, |credentials| credentials.pid);
     let uid = connected.credentials.map(|credentials| credentials.uid);
     let encrypted = connected.channel.is_encrypted();

@@ -50,7 +50,7 @@ pub enum LinkError {
     /// The peer closed the link between two frames.
     #[error("the peer closed the link")]
     Closed,
-    /// The connection broke, or the peer went in the middle of a frame.
+    /// The connection broke, the peer went in the middle of a frame, or the handshake had no sound end.
     #[error("the link was lost: {0}")]
     Lost(io::Error),
     /// The deadline is over.

@@ -6,6 +6,7 @@ use super::error::{LinkError, broken};
 use crate::channel::Channel;
 use crate::frame::{BadHeader, DESCRIPTORS_LIMIT, FrameLimits, HEADER_LEN, Header, InFrame, at_most};
 use crate::head::Head;
+use crate::hello::{REPLY_LEN, Reply};
 use crate::socket::ReceiveError;
 use rustix::process::{Resource, getrlimit};
 use std::collections::VecDeque;
@@ -38,6 +39,8 @@ pub(super) struct Inbox {
     descriptors_lost: bool,
     pub(super) body_remaining: u64,
     pub(super) ended: bool,
+    /// The listener is still to say that the proof was right.
+    pub(super) awaits_reply: bool,
 }
 
 /// A frame of the link's user, or one of the link's own.
@@ -52,6 +55,9 @@ impl Inbox {
     /// Whether all of a frame's head is here, or something that is none.
     pub(super) fn has_frame(&self) -> bool {
         let here = self.buffered().len();
+        if self.awaits_reply {
+            return here >= REPLY_LEN;
+        }
         if let Some((header, head)) = &self.large {
             return here >= header.head_len as usize - head.len();
         }
@@ -62,9 +68,30 @@ impl Inbox {
         })
     }
 
+    /// Whether nothing that was read is left, and more may come.
+    pub(super) fn is_idle(&self) -> bool {
+        self.is_empty() && !self.ended && self.body_remaining == 0
+    }
+
     /// Whether nothing was read that is no frame yet.
     pub(super) fn is_empty(&self) -> bool {
         self.start == self.end && self.large.is_none()
+    }
+
+    /// Hears that the proof was right, which comes before all frames; whether they may be looked at.
+    pub(super) fn hear_reply(&mut self) -> Result<bool, LinkError> {
+        if !self.awaits_reply {
+            return Ok(true);
+        }
+        let Some(bytes) = self.buffered().first_chunk::<REPLY_LEN>() else { return Ok(false) };
+        match Reply::decode(bytes).map(|reply| reply.outcome) {
+            Some(Ok(_)) => {}
+            Some(Err(refusal)) => return Err(LinkError::Lost(io::Error::other(refusal.to_string()))),
+            None => return Err(LinkError::Lost(io::Error::other("what came is no answer to the proof"))),
+        }
+        self.take(REPLY_LEN);
+        self.awaits_reply = false;
+        Ok(true)
     }
 
     fn buffered(&self) -> &[u8] {
@@ -145,7 +172,7 @@ impl Inbox {
         let Some((header, head)) = &mut self.large else { return self.fill_buffer(channel, limit) };
         let filled = head.len();
         let step = (header.head_len as usize - filled).min(HEAD_STEP_BYTES).min(limit);
-        head.resize(filled + step);
+        head.grow(step);
         let received = channel.receive(&mut [IoSliceMut::new(&mut head[filled..])], &mut self.descriptors);
         head.truncate(filled + received.as_ref().unwrap_or(&0));
         received
@@ -195,6 +222,7 @@ impl Inbox {
                 value: unclaimed,
                 limit: UNCLAIMED_LIMIT,
             }),
+            Ok(0) if self.awaits_reply => Err(handshake_unfinished()),
             Ok(0) if self.is_between_frames() => Err(LinkError::Closed),
             Ok(0) => Err(LinkError::Lost(io::ErrorKind::UnexpectedEof.into())),
             Ok(received) => Ok(Some(received)),
@@ -290,8 +318,13 @@ impl Inbox {
     }
 
     fn is_between_frames(&self) -> bool {
-        self.is_empty() && self.body_remaining == 0
+        self.is_empty() && self.body_remaining == 0 && !self.awaits_reply
     }
+}
+
+fn handshake_unfinished() -> LinkError {
+    let kind = io::ErrorKind::UnexpectedEof;
+    LinkError::Lost(io::Error::new(kind, "the last words of the handshake did not come"))
 }
 
 fn descriptors_lost() -> LinkError {

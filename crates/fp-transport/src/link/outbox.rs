@@ -116,13 +116,38 @@ impl Outbox {
         Ok(())
     }
 
+    /// The last words of a handshake go before all frames, and are none.
+    pub(super) fn push_words(&mut self, words: &[u8]) {
+        // Their header counts as written.
+        let waiting = Waiting { header: [0; HEADER_LEN], frame: OutFrame::new(words), piece: 1, offset: 0 };
+        self.frames.push_back(waiting);
+        self.queued_bytes += words.len() as u64;
+    }
+
     /// Writes a short frame of a head alone at once, where nothing waits. What the channel does not take now waits.
     pub(super) fn send_head(&mut self, head: &[u8], channel: &mut Channel) -> Result<(), LinkError> {
-        let may_wait = !self.is_empty() || self.ended || channel.is_encrypted() || channel.has_faults();
-        if may_wait || head.len() > AT_ONCE_BYTES {
+        if head.len() > AT_ONCE_BYTES {
             return self.push(OutFrame::new(head), false);
         }
-        let header = Header::of_head(head.len()).encode();
+        self.send_at_once((Header::of_head(head.len()), head), || OutFrame::new(head), channel)
+    }
+
+    /// The same, of a word about rings.
+    pub(super) fn send_word(&mut self, word: u8, channel: &mut Channel) -> Result<(), LinkError> {
+        let (header, frame) = (Header::of_head(1), || OutFrame::of_rings(word, Vec::new()));
+        self.send_at_once((Header { is_of_rings: true, ..header }, &[word]), frame, channel)
+    }
+
+    fn send_at_once(
+        &mut self,
+        (header, head): (Header, &[u8]),
+        frame: impl FnOnce() -> OutFrame,
+        channel: &mut Channel,
+    ) -> Result<(), LinkError> {
+        if !self.is_empty() || self.ended || channel.is_encrypted() || channel.has_faults() {
+            return self.push(frame(), false);
+        }
+        let header = header.encode();
         let written = match channel.send(&[IoSlice::new(&header), IoSlice::new(head)], &[], CALL_LIMIT_BYTES)
         {
             Ok(written) => written,
@@ -133,7 +158,7 @@ impl Outbox {
             }
         };
         if written < header.len() + head.len() {
-            self.push(OutFrame::new(head), false)?;
+            self.push(frame(), false)?;
             self.advance(written);
         }
         Ok(())
@@ -211,7 +236,13 @@ impl Outbox {
                 }
             }
         }
-        Ok(if self.wants_write(channel) { Flushed::Pending } else { Flushed::All })
+        if !self.wants_write(channel) {
+            return Ok(Flushed::All);
+        }
+        if moved >= CALL_LIMIT_BYTES {
+            channel.leave_unsent();
+        }
+        Ok(Flushed::Pending)
     }
 
     fn write_once<const SLICES: usize>(&mut self, channel: &mut Channel, limit: usize) -> io::Result<usize> {

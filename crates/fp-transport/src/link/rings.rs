@@ -87,7 +87,12 @@ fn misplaced(what: &'static str) -> LinkError {
 impl Rings {
     /// Sends through the ring what can go that way; `false`: it is to go by the socket.
     /// `head`: the frame, if it is a head alone.
-    pub(super) fn send(&mut self, head: Option<&[u8]>, outbox: &mut Outbox) -> Result<bool, LinkError> {
+    pub(super) fn send(
+        &mut self,
+        head: Option<&[u8]>,
+        outbox: &mut Outbox,
+        channel: &mut Channel,
+    ) -> Result<bool, LinkError> {
         let idle = outbox.is_empty();
         let Sending::Open { ring, inside } = &mut self.sending else { return Ok(false) };
         if outbox.ended {
@@ -100,7 +105,7 @@ impl Rings {
                 *inside = false;
             } else if ring.wants_bell()? && idle {
                 // Whatever waits to be sent makes the peer's descriptor readable as well.
-                outbox.push(OutFrame::of_rings(word::BELL, Vec::new()), true)?;
+                outbox.send_word(word::BELL, channel)?;
             }
             return Ok(*inside);
         }

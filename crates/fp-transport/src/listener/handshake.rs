@@ -5,7 +5,7 @@ use super::{Accepted, ListenOptions};
 use crate::channel::Channel;
 use crate::credentials::OVERFLOW_UID;
 use crate::hello::{
-    HELLO_LEN, HELLO_MAGIC, Hello, PROOF_LEN, Refusal, Reply, TransportRefusal, VERSION_HIGHEST,
+    HELLO_LEN, HELLO_MAGIC, Hello, PROOF_LEN, Purpose, Refusal, Reply, TransportRefusal, VERSION_HIGHEST,
     VERSION_LOWEST, choose_version,
 };
 use crate::identity::{HostId, PeerIdentity, ProcessId, own_pid};
@@ -196,11 +196,12 @@ impl Handshake {
         }
     }
 
-    /// Goes on as far as the bytes that are here allow.
-    pub(super) fn advance(&mut self, options: &ListenOptions) -> Progress {
+    /// Goes on as far as the bytes that are here allow. Over shm it takes the segment of a probe that is over, if there is
+    /// one.
+    pub(super) fn advance(&mut self, options: &ListenOptions, over: &mut Option<Probe>) -> Progress {
         loop {
             let step = match &self.stage {
-                Stage::Hello => self.hear_hello(options),
+                Stage::Hello => self.hear_hello(options, over),
                 Stage::Proof { .. } => self.hear_proof(options),
                 Stage::Draining { .. } => return self.drain(),
             };
@@ -265,17 +266,18 @@ impl Handshake {
         Refusal::Malformed
     }
 
-    fn hear_hello(&mut self, options: &ListenOptions) -> Option<Progress> {
+    fn hear_hello(&mut self, options: &ListenOptions, over: &mut Option<Probe>) -> Option<Progress> {
         if let Err(step) = self.read_up_to(HELLO_LEN, options) {
             return step;
         }
-        match self.prepare(options) {
+        match self.prepare(options, over) {
             Ok((hello, version, probe, watch)) => {
                 let reply = options.reply(Ok(version), probe.challenge);
                 self.input.clear();
                 let sent = self.say(&reply, probe.descriptor.as_slice());
                 self.stage = Stage::Proof { hello: Box::new(hello), version, probe, watch };
-                (!sent).then_some(Progress::Over)
+                // Its proof needs what it has just been told.
+                Some(if sent { Progress::Waiting } else { Progress::Over })
             }
             Err(refusal) => self.refuse(options, refusal),
         }
@@ -285,6 +287,7 @@ impl Handshake {
     fn prepare(
         &mut self,
         options: &ListenOptions,
+        over: &mut Option<Probe>,
     ) -> Result<(Hello, u16, Probe, Option<ProcessWatch>), Refusal> {
         let hello = self.input.first_chunk().ok_or(Refusal::Malformed).and_then(Hello::decode);
         let hello =
@@ -299,7 +302,7 @@ impl Handshake {
             }
             TransportKind::Shm => {
                 let watch = self.watch_peer().ok_or(refused(TransportRefusal::NoWatch))?;
-                (Probe::shm().ok_or(refused(TransportRefusal::NoRoom))?, Some(watch))
+                (Probe::shm(over.take()).ok_or(refused(TransportRefusal::NoRoom))?, Some(watch))
             }
         };
         Ok((hello, version, probe, watch))
@@ -336,8 +339,19 @@ impl Handshake {
         if proof != Some(probe.answer) {
             return self.refuse(options, Refusal::Probe);
         }
+        if self.gathers(options) {
+            return Some(Progress::Done);
+        }
         let reply = options.reply(Ok(*version), 0);
         Some(if self.say(&reply, &[]) { Progress::Done } else { Progress::Over })
+    }
+
+    /// Whether its last words go with the first of the link.
+    fn gathers(&self, options: &ListenOptions) -> bool {
+        let is_plain = !self.channel.is_encrypted() && !self.is_over_verbs();
+        let is_control =
+            matches!(&self.stage, Stage::Proof { hello, .. } if hello.purpose == Purpose::Control);
+        options.gathers && is_plain && is_control
     }
 
     /// Reads what a refused peer still sends, as it comes from the socket.
@@ -361,9 +375,10 @@ impl Handshake {
         }
     }
 
-    /// The link of a finished handshake.
-    pub(super) fn into_accepted(self, options: &ListenOptions) -> Option<Accepted> {
-        let Stage::Proof { hello, version, watch, .. } = self.stage else { return None };
+    /// The link of a finished handshake, and its probe.
+    pub(super) fn into_accepted(self, options: &ListenOptions) -> Option<(Accepted, Probe)> {
+        let gathers = self.gathers(options);
+        let Stage::Proof { hello, version, watch, probe } = self.stage else { return None };
         let proof = PeerProof {
             certificate_names: self.channel.certificate_names(),
             token: options.shown(hello.token.as_ref()),
@@ -380,8 +395,12 @@ impl Handshake {
         let peer = PeerIdentity { process: hello.process, pid, host: hello.host, uid };
         let encrypted = self.channel.is_encrypted();
         let negotiated = Negotiated { transport: hello.transport, encrypted, detail, refused: Vec::new() };
-        let link = Link::new(self.channel, Handshaken { negotiated, peer, peer_state: 0, version, watch });
-        Some(Accepted { link, hello: *hello, peer, proof })
+        let handshaken = Handshaken { negotiated, peer, peer_state: 0, version, watch };
+        let mut link = Link::new(self.channel, handshaken);
+        if gathers {
+            link.begin_with(&options.reply(Ok(version), 0).encode());
+        }
+        Some((Accepted { link, hello: *hello, peer, proof }, probe))
     }
 }
 
@@ -462,7 +481,7 @@ mod tests {
             let mut events = [MaybeUninit::uninit(); 1];
             let (ready, _) = epoll::wait(&epoll, &mut events, Some(&patience)).expect("a set");
             assert!(!ready.is_empty(), "nothing happens any more");
-            assert!(matches!(handshake.advance(&options), Progress::Waiting), "it goes on");
+            assert!(matches!(handshake.advance(&options, &mut None), Progress::Waiting), "it goes on");
             handshake.watch(&epoll, 1);
             if handshake.writing && !std::mem::replace(&mut waited, true) {
                 told.send(()).expect("it listens");

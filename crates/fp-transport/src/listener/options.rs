@@ -30,6 +30,9 @@ pub struct ListenOptions {
     pub verbs: Option<SocketAddr>,
     /// What links over verbs share. Default: one of the listener's own.
     pub domain: Domain,
+    /// Whether the last words of a handshake for control wait until the link is flushed, to go with what is sent first.
+    /// Whoever accepts then flushes. Default false.
+    pub gathers: bool,
     /// Whether shm is offered. Default true.
     pub shm: bool,
     /// Whether inproc is offered. Default true.
@@ -58,6 +61,7 @@ impl ListenOptions {
             advertised: None,
             verbs: None,
             domain: Domain::new(),
+            gathers: false,
             shm: true,
             inproc: true,
             state: 0,
@@ -113,6 +117,13 @@ impl ListenOptions {
     #[must_use]
     pub fn with_domain(mut self, domain: Domain) -> Self {
         self.domain = domain;
+        self
+    }
+
+    /// Sets whether the last words of a handshake wait for a flush.
+    #[must_use]
+    pub fn with_gathers(mut self, gathers: bool) -> Self {
+        self.gathers = gathers;
         self
     }
 

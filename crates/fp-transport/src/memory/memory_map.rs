@@ -79,6 +79,11 @@ impl Mapping {
         self.len
     }
 
+    /// Whether this process has it: a forked child has not what can be written to.
+    pub(crate) fn is_here(&self) -> bool {
+        self.is_inherited || self.pid == own_pid()
+    }
+
     /// The mapping as words that other processes may change at any time. A read-only mapping must only be loaded from:
     /// a store to it ends the process.
     pub(crate) fn words(&self) -> &[AtomicU64] {
@@ -90,12 +95,21 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        if self.pid != own_pid() && !self.is_inherited {
+        if !self.is_here() {
             return;
         }
         // SAFETY: exactly the range that this value owns; whoever holds a slice of it also holds its owner. Fails
         // only for a range that was never mapped.
         let _ = unsafe { munmap(self.pointer.as_ptr().cast(), self.len) };
+    }
+}
+
+#[cfg(test)]
+impl Mapping {
+    /// As a forked child has it. Nobody unmaps it.
+    pub(crate) fn of_a_parent(mut self) -> Mapping {
+        self.pid += 1;
+        self
     }
 }
 

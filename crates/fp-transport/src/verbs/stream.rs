@@ -13,6 +13,7 @@
 use super::connection::{EventSource, Identifier};
 use super::domain::Domain;
 use super::error::{Breakage, VerbsTrouble};
+use super::filled_slot::fill;
 use super::protection::Protection;
 use super::queue::{Kind, Queue, SLOT_BYTES, SLOTS, kind_of};
 use super::read_requests::Reads;
@@ -58,6 +59,8 @@ pub(crate) struct Stream {
     pub(super) broken: Option<Breakage>,
     /// The bell was rung.
     rung: bool,
+    /// More is to be sent than was taken: the holder is to be told of room.
+    unsent: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -105,6 +108,7 @@ impl Stream {
             peer_ended: false,
             broken: None,
             rung: false,
+            unsent: false,
         };
         stream.queue.arm(false)?;
         Ok(stream)
@@ -114,6 +118,7 @@ impl Stream {
     pub(crate) fn send(&mut self, slices: &[IoSlice<'_>], limit: usize) -> io::Result<usize> {
         let wanted = slices.iter().map(|slice| slice.len()).sum::<usize>().min(limit);
         let mut sent = 0;
+        self.unsent = false;
         while sent < wanted {
             if self.broken.is_some() || self.ending != Ending::Open {
                 return if sent > 0 { Ok(sent) } else { Err(io::ErrorKind::BrokenPipe.into()) };
@@ -123,6 +128,7 @@ impl Stream {
                 if self.progress() || self.stall() {
                     continue;
                 }
+                self.unsent = true;
                 self.remind();
                 return if sent > 0 { Ok(sent) } else { Err(io::ErrorKind::WouldBlock.into()) };
             };
@@ -255,6 +261,9 @@ impl Stream {
 
     /// Waits until something may have come that makes room to send; `false` when the deadline is over.
     pub(crate) fn await_room(&mut self, deadline: Instant) -> io::Result<bool> {
+        if self.has_room_for_unsent() {
+            return Ok(true);
+        }
         let left = deadline.saturating_duration_since(Instant::now());
         let fds = self.wakers();
         let mut fds: Vec<PollFd<'_>> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
@@ -268,6 +277,19 @@ impl Stream {
     /// What tells of completions, of the connection's end and of the device's.
     pub(super) fn wakers(&self) -> [BorrowedFd<'_>; 3] {
         [self.queue.fd(), self.queue.source.fd(), self.queue.device().events()]
+    }
+
+    /// More waits than one call sends, though there may be room: no completion need tell of that.
+    pub(crate) fn leave_unsent(&mut self) {
+        self.unsent = true;
+        self.ring();
+    }
+
+    /// Whether there is room for what was not taken. A completion that made it may have been handled by who received, and
+    /// tells of it no more.
+    fn has_room_for_unsent(&self) -> bool {
+        let is_open = self.ending == Ending::Open && self.broken.is_none();
+        self.unsent && is_open && self.credits > 1 && !self.empty.is_empty()
     }
 
     /// Makes the descriptor readable, for what is here already.
@@ -284,8 +306,14 @@ impl Stream {
         }
     }
 
+    /// Nothing is here any more. The descriptor stays readable as long as there is room for what is to be sent, as a socket's
+    /// stays writable.
     fn quieten(&mut self) {
-        if std::mem::take(&mut self.rung) {
+        if self.has_room_for_unsent() {
+            if !self.rung {
+                self.ring();
+            }
+        } else if std::mem::take(&mut self.rung) {
             let _ = rustix::io::read(&*self.bell, &mut [0; 8]);
         }
     }
@@ -430,25 +458,6 @@ impl Stream {
     }
 }
 
-/// Copies from the slices, beginning with byte `from` of them, at most `limit` bytes; says how many.
-fn fill(slot: &mut [u8], slices: &[IoSlice<'_>], mut from: usize, limit: usize) -> usize {
-    let mut filled = 0;
-    let room = slot.len().min(limit);
-    for slice in slices {
-        let rest = slice.get(from..).unwrap_or_default();
-        from = from.saturating_sub(slice.len());
-        let taken = rest.len().min(room - filled);
-        if let (Some(to), Some(bytes)) = (slot.get_mut(filled..filled + taken), rest.get(..taken)) {
-            to.copy_from_slice(bytes);
-        }
-        filled += taken;
-        if filled == room {
-            break;
-        }
-    }
-    filled
-}
-
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.set.as_fd()
@@ -471,25 +480,5 @@ impl Drop for Stream {
             }
         }
         self.break_off(Breakage::Ended);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_slot_is_filled_from_anywhere_in_the_slices() {
-        let slices = [IoSlice::new(b"abc"), IoSlice::new(b""), IoSlice::new(b"defgh")];
-        let filled = |room: usize, from: usize, limit: usize| {
-            let mut slot = vec![0; room];
-            let len = fill(&mut slot, &slices, from, limit);
-            slot.truncate(len);
-            String::from_utf8(slot).expect("letters")
-        };
-        assert_eq!(filled(100, 0, 100), "abcdefgh");
-        assert_eq!(filled(4, 2, 100), "cdef");
-        assert_eq!(filled(100, 3, 2), "de");
-        assert_eq!(filled(100, 7, 100), "h");
     }
 }

@@ -8,6 +8,7 @@ macro_rules! promises {
             heads_of_all_sizes_arrive,
             bodies_are_gathered_and_scattered,
             a_large_body_goes_straight_to_its_destination,
+            a_frame_beyond_one_call_goes_on_by_its_descriptor,
             both_directions_at_once,
             a_body_must_be_taken_before_the_next_frame,
             descriptors_arrive_with_their_frame,
@@ -29,7 +30,7 @@ macro_rules! promises {
 use super::case::Case;
 use crate::support::{await_fd, bytes, soon};
 use fp_transport::frame::{FRAME_KIND, HEAD_LIMIT_BYTES, Header};
-use fp_transport::link::Faults;
+use fp_transport::link::{CALL_LIMIT_BYTES, Faults};
 use fp_transport::{Flushed, InFrame, Link, LinkError, OutFrame, Payload};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -142,6 +143,31 @@ pub(crate) fn a_large_body_goes_straight_to_its_destination(case: Case) {
     one.send(OutFrame::new(vec![]).with_body(vec![payload(5, len)])).expect("an empty queue takes any frame");
     let (_, body) = pump(&mut one, &mut other, 1).remove(0);
     assert!(body == bytes(5, len));
+}
+
+/// A holder writes when the descriptor is ready, and hears what came before it waits again. The peer reads as fast as it
+/// can, so that a call often ends at its bound, with room to send.
+pub(crate) fn a_frame_beyond_one_call_goes_on_by_its_descriptor(case: Case) {
+    let (mut one, mut other) = case.pair();
+    // No call comes to its bound where each moves a few bytes.
+    let (len, deadline) = (case.faults.send_bytes.map_or(4 * CALL_LIMIT_BYTES, |_| 128 << 10), soon());
+    let reader = std::thread::spawn(move || {
+        let frame = other.recv_deadline(deadline).expect("a frame");
+        let mut body = vec![0; frame.body_len as usize];
+        let read = other.recv_body_deadline(&mut body, deadline).expect("all of it");
+        (read, body, other)
+    });
+    one.send(OutFrame::new(vec![]).with_body(vec![payload(6, len)])).expect("an empty queue takes any frame");
+    while one.wants_write() {
+        // What is made to block is not told of when it does not any more.
+        if case.faults.would_block_every.is_none() {
+            await_fd(&one, PollFlags::IN | PollFlags::OUT, "room to send", deadline);
+        }
+        one.flush().expect("writing goes on");
+        assert!(one.recv().expect("nothing comes").is_none());
+    }
+    let (read, body, _other) = reader.join().expect("it reads");
+    assert!(read == len && body == bytes(6, len));
 }
 
 pub(crate) fn both_directions_at_once(case: Case) {

@@ -7,6 +7,7 @@
 mod support;
 
 mod conformance;
+mod dialling;
 mod handshake;
 mod impostors;
 mod rings;

@@ -6,6 +6,7 @@ use fp_transport::hello::{HELLO_LEN, REPLY_LEN, Reply, TransportRefusal, VERSION
 use fp_transport::{
     Contact, DialError, Hello, ListenOptions, Listener, Reason, Refusal, Token, TransportKind, dial,
 };
+use rustix::event::PollFlags;
 use rustix::net::connect;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{ErrorKind, Read, Write};
@@ -91,6 +92,32 @@ fn silent_peers_are_dropped_by_the_clock_and_stall_nobody() {
     }
     let mut end = UnixStream::from(socket);
     assert_eq!(end.read(&mut [0; 1]).expect("closed"), 0);
+}
+
+/// The clock is set anew for each that is silent: after one that was given up, one that ended, and a ring too early.
+#[test]
+fn silent_peers_that_come_one_after_the_other_are_each_dropped_by_the_clock() {
+    let options_of = ListenOptions::new(EPOCH).with_handshake_timeout_ms(200);
+    let mut listener = Listener::bind(options_of).expect("a listener");
+    let address = tcp_address(listener.contact());
+    let begin = |listener: &mut Listener| {
+        let silent = TcpStream::connect(address).expect("it listens");
+        accept_until(listener, |listener, _| listener.half_open() == 1);
+        silent
+    };
+    let before = Instant::now();
+    let first = begin(&mut listener);
+    await_fd(&listener, PollFlags::IN, "the clock", soon());
+    assert!(listener.accept(before).expect("sound").is_none());
+    assert_eq!(listener.half_open(), 1, "its time is not over yet, as it was told");
+    await_fd(&listener, PollFlags::IN, "the clock again", soon());
+    accept_until(&mut listener, |listener, _| listener.half_open() == 0);
+    let second = begin(&mut listener);
+    accept_until(&mut listener, |listener, _| listener.half_open() == 0);
+    connected(&mut listener, options(TransportKind::Shm));
+    let third = begin(&mut listener);
+    accept_until(&mut listener, |listener, _| listener.half_open() == 0);
+    drop([first, second, third]);
 }
 
 #[test]

@@ -84,10 +84,32 @@ pub(crate) fn check_lengths(
     Ok(())
 }
 
-/// Copies runs of equal length at all offsets, by the loop for that length.
-fn copy_nest(source: &[u8], destination: &mut [u8], run_bytes: usize, start: (u64, u64), mut axes: Axes) {
-    let inner = axes.pop().unwrap_or(Axis { count: 1, source_stride: 0, destination_stride: 0 });
-    let rows = Rows { inner, outer: Offsets::new(start.0, start.1, axes) };
+/// What is wrong with sides of so many bytes, where the copy begins there and ends so much later.
+pub(super) fn mismatch(
+    (source_len, destination_len): (usize, usize),
+    (from, to): (u64, u64),
+    (source_end, destination_end): (u64, u64),
+) -> CopyError {
+    let needed_bytes = u128::from(from) + u128::from(source_end);
+    if needed_bytes > source_len as u128 {
+        return CopyError::SourceTooShort { needed_bytes, len_bytes: source_len };
+    }
+    let needed_bytes = u128::from(to) + u128::from(destination_end);
+    CopyError::DestinationTooShort { needed_bytes, len_bytes: destination_len }
+}
+
+/// Copies runs of equal length at all offsets, by the loop for that length. All of them lie inside both slices.
+pub(super) fn copy_nest(
+    source: &[u8],
+    destination: &mut [u8],
+    run_bytes: usize,
+    start: (u64, u64),
+    mut axes: Axes,
+) {
+    const ONCE: Axis = Axis { count: 1, source_stride: 0, destination_stride: 0 };
+    let inner = axes.pop().unwrap_or(ONCE);
+    let middle = axes.pop().unwrap_or(ONCE);
+    let rows = Rows { inner, middle, outer: Offsets::new(start.0, start.1, axes) };
     match run_bytes {
         1 => copy_fixed::<1>(source, destination, rows),
         2 => copy_fixed::<2>(source, destination, rows),
@@ -110,24 +132,31 @@ fn copy_fixed<const N: usize>(source: &[u8], destination: &mut [u8], rows: Rows)
     rows.each(|from, to| destination[to..to + N].copy_from_slice(&source[from..from + N]));
 }
 
-/// All pairs of offsets, the innermost axis apart: it is a loop without memory.
+/// All pairs of offsets, the two innermost axes apart: they are loops without memory.
 struct Rows {
     inner: Axis,
+    middle: Axis,
     outer: Offsets,
 }
 
 impl Rows {
     #[inline(always)]
     fn each(self, mut copy_run: impl FnMut(usize, usize)) {
-        let Axis { count, source_stride, destination_stride } = self.inner;
         for (from, to) in self.outer {
-            let (mut from, mut to) = (from as usize, to as usize);
-            for _ in 0..count {
-                copy_run(from, to);
-                // Behind the last run the offsets may be anything.
-                from = from.wrapping_add(source_stride as usize);
-                to = to.wrapping_add(destination_stride as usize);
-            }
+            along(&self.middle, (from as usize, to as usize), |from, to| {
+                along(&self.inner, (from, to), &mut copy_run);
+            });
         }
+    }
+}
+
+/// All pairs of offsets along an axis.
+#[inline(always)]
+fn along(axis: &Axis, (mut from, mut to): (usize, usize), mut at: impl FnMut(usize, usize)) {
+    for _ in 0..axis.count {
+        at(from, to);
+        // Behind the last one the offsets may be anything.
+        from = from.wrapping_add(axis.source_stride as usize);
+        to = to.wrapping_add(axis.destination_stride as usize);
     }
 }

@@ -9,12 +9,14 @@
 mod copy;
 mod dense_array;
 mod offsets;
+mod pattern;
 mod transpose;
 
 pub(crate) use copy::check_lengths;
 pub use copy::{CopyError, copy, copy_runs};
 pub use dense_array::{DenseArray, RunsError, Side};
 use offsets::{Axes, Axis, Offsets};
+pub use pattern::RunPattern;
 
 use crate::stride::StridedRegion;
 

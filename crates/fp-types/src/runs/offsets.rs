@@ -3,7 +3,7 @@
 use crate::dims::MAX_DIMS;
 
 /// One axis of repetition: how often, and how far apart at each side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Axis {
     pub(super) count: u64,
     pub(super) source_stride: u64,
@@ -19,7 +19,7 @@ impl Axis {
 }
 
 /// At most one axis for each dimension, outermost first: by falling destination stride.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Axes {
     axes: [Axis; MAX_DIMS],
     len: usize,

@@ -2,11 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use fp_types::{DenseArray, Dims, Region, StridedRegion};
+use fp_types::{DenseArray, Dims, Region, Shape, StridedRegion};
 use proptest::prelude::*;
 
 use crate::arrays::{order, region_in, shape, strided_in};
 use crate::oracle::{memory_points, points, strided_points};
+
+/// A point of another number of dimensions is in no array.
+#[test]
+fn nothing_is_around_a_point_that_is_not_there() {
+    let shape = Shape::new([4, 6]).expect("a shape");
+    for outside in [&[4, 0][..], &[0, 6], &[1], &[1, 1, 1], &[u64::MAX, 0]] {
+        let point = Dims::from_slice(outside).expect("few dimensions");
+        assert_eq!(Region::around(&point, 3, &shape), None, "{outside:?}");
+    }
+}
 
 fn pair() -> impl Strategy<Value = (Region, Region)> {
     shape().prop_flat_map(|shape| (region_in(shape), region_in(shape)))
@@ -40,6 +50,19 @@ proptest! {
             prop_assert!(region.contains_point(point));
         }
         prop_assert_eq!(region.linear_offset(&region.end(), order).is_some(), region.ndims() == 0);
+    }
+
+    /// Element by element: those that are no further away in any dimension.
+    #[test]
+    fn what_is_around_a_point_ends_at_the_edges(
+        (shape, region) in shape().prop_flat_map(|shape| (Just(shape), region_in(shape))), reach in prop::sample::select(vec![0, 1, 2, 5, u64::MAX]),
+    ) {
+        let point = *region.start();
+        let is_near = |other: &Dims| point.iter().zip(other.iter()).all(|(at, other)| at.abs_diff(*other) <= reach);
+        let wanted: BTreeSet<Dims> = points(&Region::whole(&shape)).into_iter().filter(is_near).collect();
+        let around = Region::around(&point, reach, &shape);
+        prop_assert_eq!(around.is_some(), Region::whole(&shape).contains_point(&point));
+        prop_assert!(around.is_none_or(|around| set(points(&around)) == wanted));
     }
 
     #[test]

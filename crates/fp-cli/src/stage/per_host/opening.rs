@@ -47,7 +47,8 @@ fn len_bytes(all: &[OwnBlock<'_>], ranks: &std::ops::Range<u32>) -> u64 {
 }
 
 impl<'a> HostOpening<'a> {
-    /// Opens the staged stream with the ranks of all hosts. This step is its first one.
+    /// Opens the staged stream with the ranks of all hosts. This step is its first one, and goes on with the numbers of an
+    /// opening before, or not.
     pub(super) fn of(
         relay: &'a Relay,
         (place, asked): (Cohort, StagingRanks),
@@ -62,7 +63,7 @@ impl<'a> HostOpening<'a> {
         let (first, count) = (step.step(), lanes.count());
         let opened = on_each(lanes.of_host(place.rank().0), |(rank, ranks)| {
             let cohort = Cohort::of(rank.0, count).map_err(Failure::publishing)?;
-            let mut asked = relay.publisher_options(cohort, first)?;
+            let mut asked = relay.publisher_options(cohort, (first, step.continues()))?;
             asked.min_subscribers = relay.options.subscribers;
             // Who is awaited here was asked for. That the other stagers are there is known.
             asked.link.open_timeout =

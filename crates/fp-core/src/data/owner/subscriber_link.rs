@@ -5,7 +5,7 @@
 
 use crate::data::owner::block::StoredBlock;
 use fp_proto::access::Denial;
-use fp_proto::data::{DataMessage, EAGER_BYTES, InlineBlock, PlacedBlock, PlacedBlocks, WantedVariable};
+use fp_proto::data::{DataMessage, EAGER_BYTES, InlineBlock, PlacedRef, Placement, WantedVariable};
 use fp_proto::message::MemberId;
 use fp_transport::{Link, LinkError, OutFrame, SegmentId, TransportKind};
 use fp_types::{StepId, SubscriptionId};
@@ -98,13 +98,13 @@ impl SubscriberLink {
         &mut self,
         step: StepId,
         request: Option<u64>,
-        mut placed: PlacedBlocks,
+        mut placed: &[PlacedRef<'_>],
     ) -> Result<(), LinkError> {
-        while let Some(rest) = split_off(&mut placed) {
-            let blocks = std::mem::replace(&mut placed, rest);
-            self.tell(DataMessage::Placed { step, request: None, blocks })?;
+        while let Some((blocks, rest)) = split_off(placed) {
+            self.link.send(OutFrame::new(Placement::encode(step, None, blocks)))?;
+            placed = rest;
         }
-        self.tell(DataMessage::Placed { step, request, blocks: placed })?;
+        self.link.send(OutFrame::new(Placement::encode(step, request, placed)))?;
         if request.is_none() {
             self.placed = Some(step);
         }
@@ -274,36 +274,35 @@ impl SubscriberLink {
     }
 }
 
-/// Takes those off that do not fit into one message with the first ones; `None` if all fit.
-fn split_off(placed: &mut PlacedBlocks) -> Option<PlacedBlocks> {
+/// Those that fit into one message, and the others; `None` if all fit.
+fn split_off<'p, 'b>(placed: &'p [PlacedRef<'b>]) -> Option<(&'p [PlacedRef<'b>], &'p [PlacedRef<'b>])> {
     let mut len_bytes = 0;
-    let exceeds = |block: &PlacedBlock| {
+    let exceeds = |block: &PlacedRef<'_>| {
         len_bytes += placed_bytes(block);
         len_bytes > LIMIT_PLACED_BYTES
     };
     let fitting = placed.iter().position(exceeds)?.max(1);
-    (fitting < placed.len()).then(|| placed.drain(fitting..).collect())
+    placed.split_at_checked(fitting).filter(|(_, rest)| !rest.is_empty())
 }
 
 /// Bytes that a placement takes in a message, at most.
-fn placed_bytes(block: &PlacedBlock) -> usize {
+fn placed_bytes(block: &PlacedRef<'_>) -> usize {
     block.variable.len() + block.place.inline_len_bytes() + 64 + 2 * 9 * fp_types::MAX_DIMS
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_proto::data::Place;
+    use fp_proto::data::PlaceRef;
 
     #[test]
     fn what_a_placement_takes_in_a_message_is_known_before() {
-        let inline = |len_bytes: usize| Place::Inline { bytes: vec![1; len_bytes] };
-        let far = Place::Segment { segment: u64::MAX, offset: u64::MAX, len: u64::MAX };
-        for place in [inline(0), inline(5000), far, Place::Inproc { key: u128::MAX }] {
-            let block = PlacedBlock { variable: "x".repeat(200).into(), block: u32::MAX, place };
-            let len_bytes =
-                |blocks| DataMessage::Placed { step: StepId(0), request: None, blocks }.encode().len();
-            let taken = len_bytes([block.clone()].into()) - len_bytes(PlacedBlocks::new());
+        let far = PlaceRef::Segment { segment: u64::MAX, offset: u64::MAX, len: u64::MAX };
+        let (name, inline) = ("x".repeat(200), |bytes| PlaceRef::Inline { bytes });
+        for place in [inline(&[]), inline(&[1; 5000]), far, PlaceRef::Inproc { key: u128::MAX }] {
+            let block = PlacedRef { variable: &name, block: u32::MAX, place };
+            let len_bytes = |blocks: &[PlacedRef<'_>]| Placement::encode(StepId(0), None, blocks).len();
+            let taken = len_bytes(&[block]) - len_bytes(&[]);
             let known = placed_bytes(&block);
             assert!((taken..=2 * taken + 256).contains(&known), "{known} are known of {taken} bytes");
         }

@@ -17,7 +17,8 @@ pub(crate) struct BlockLocations<T> {
     spare: StepBlocks<T>,
 }
 
-struct VariableBlocks<T> {
+/// The blocks of one variable in one step.
+pub(crate) struct VariableBlocks<T> {
     /// By rising number, but while a message is taken in.
     blocks: Vec<(u32, T)>,
     is_in_order: bool,
@@ -29,29 +30,51 @@ impl<T> Default for BlockLocations<T> {
     }
 }
 
+impl<T> Default for VariableBlocks<T> {
+    fn default() -> Self {
+        Self { blocks: Vec::new(), is_in_order: true }
+    }
+}
+
 impl<T: Clone> BlockLocations<T> {
     /// Adds what one message says of a step. Of a block that is known already the latest counts.
     pub(crate) fn add(&mut self, step: StepId, blocks: impl IntoIterator<Item = (impl AsRef<str>, u32, T)>) {
         let spare = &mut self.spare;
         let known = self.steps.get_or_insert_with(step, || std::mem::take(spare));
-        for (variable, number, what) in blocks {
-            match known.get_mut(variable.as_ref()) {
-                Some(of) => of.add(number, what),
-                None => {
-                    let of = VariableBlocks { blocks: vec![(number, what)], is_in_order: true };
-                    known.insert(variable.as_ref().to_owned(), of);
-                }
+        let (mut blocks, mut are_in_order) = (blocks.into_iter().peekable(), true);
+        while let Some((variable, number, what)) = blocks.next() {
+            let name = variable.as_ref();
+            let of = match known.get_mut(name) {
+                Some(of) => of,
+                None => known.entry(name.to_owned()).or_default(),
+            };
+            of.add(number, what);
+            // Those of one variable follow one another, and may be very many.
+            while let Some((_, number, what)) = blocks.next_if(|(next, ..)| next.as_ref() == name) {
+                of.add(number, what);
             }
+            are_in_order &= of.is_in_order;
         }
-        known.values_mut().for_each(VariableBlocks::put_in_order);
+        if !are_in_order {
+            known.values_mut().for_each(VariableBlocks::put_in_order);
+        }
     }
 
     pub(crate) fn find(&self, step: StepId, variable: &str, number: u32) -> Option<T> {
-        self.steps.get(&step)?.get(variable)?.find(number)
+        self.of(step, variable)?.find(number).cloned()
+    }
+
+    /// All that is known of a variable in a step.
+    pub(crate) fn of(&self, step: StepId, variable: &str) -> Option<&VariableBlocks<T>> {
+        self.steps.get(&step)?.get(variable)
     }
 
     /// Forgets steps.
+    #[inline]
     pub(crate) fn forget(&mut self, gone: impl Fn(StepId) -> bool) {
+        if self.steps.is_empty() {
+            return;
+        }
         while let Some((&step, blocks)) = self.steps.first_mut() {
             if !gone(step) {
                 break;
@@ -73,7 +96,7 @@ impl<T: Clone> BlockLocations<T> {
     }
 }
 
-impl<T: Clone> VariableBlocks<T> {
+impl<T> VariableBlocks<T> {
     fn add(&mut self, number: u32, what: T) {
         self.is_in_order &= self.blocks.last().is_none_or(|(last, _)| *last < number);
         self.blocks.push((number, what));
@@ -95,12 +118,18 @@ impl<T: Clone> VariableBlocks<T> {
         });
     }
 
-    fn find(&self, number: u32) -> Option<T> {
+    /// How many blocks are known.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// What is known of the block of that number.
+    pub(crate) fn find(&self, number: u32) -> Option<&T> {
         // Where all of a rank's blocks are known, each is at its number.
         let guess = self.blocks.get(number as usize).filter(|(found, _)| *found == number);
         let place = || self.blocks.binary_search_by_key(&number, |(number, _)| *number).ok();
         let found = guess.or_else(|| self.blocks.get(place()?));
-        found.map(|(_, what)| what.clone())
+        found.map(|(_, what)| what)
     }
 }
 

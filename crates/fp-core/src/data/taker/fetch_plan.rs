@@ -1,12 +1,13 @@
 //! What a selection of a variable means under one table: kept, as a table stays the same for many steps.
 
+use crate::data::taker::piece_copies::PieceCopies;
 use crate::records::made::Made;
 use fp_proto::data::BlockPart;
 use fp_proto::subscriber::AttachmentId;
 use fp_transform::Block;
 use fp_types::{
-    CopyError, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, PlanError, Region, Run,
-    SelectedPoint, Selection, StepTable, TableId, VariableDef, plan,
+    CopyError, GapPolicy, Layout, MemoryOrder, Part, PartRuns, Piece, Plan, PlanError, Region, SelectedPoint,
+    Selection, StepTable, TableId, VariableDef, plan,
 };
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -37,8 +38,8 @@ pub(crate) struct FetchPlan {
     pub(crate) made: Option<Arc<Made>>,
     /// The pieces as their owners are asked for them: counted from the corner of the block.
     pub(crate) wanted: Vec<BlockPart>,
-    /// The one run of each piece that is one, once it was copied: in bytes, from the block to the subscriber's array.
-    pub(crate) single: Box<[OnceLock<Option<Run>>]>,
+    /// How the pieces are copied, once one was.
+    pub(crate) copies: OnceLock<PieceCopies>,
 }
 
 impl FetchPlan {
@@ -78,7 +79,6 @@ impl FetchPlan {
         let plan = plan(layout, &key.selection, policy)?;
         let wanted = plan.pieces.iter().map(|piece| wanted(&key.variable, piece)).collect();
         let element_size = def.element_bytes().unwrap_or(1);
-        let single = plan.pieces.iter().map(|_| OnceLock::new()).collect();
         let destination_order = key.order;
         Ok(Self {
             elements: plan.element_count(),
@@ -89,7 +89,7 @@ impl FetchPlan {
             here: None,
             made: None,
             wanted,
-            single,
+            copies: OnceLock::new(),
         })
     }
 
@@ -103,49 +103,36 @@ impl FetchPlan {
         usize::try_from(self.elements).ok()?.checked_mul(self.element_size)
     }
 
-    /// Copies a piece out of its block into the subscriber's array, all of each.
+    /// Copies a piece out of its block into the subscriber's array, all of each. Says how many bytes that was.
     pub(crate) fn copy_piece(
         &self,
         piece: usize,
         block: &[u8],
         destination: &mut [u8],
-    ) -> Result<(), CopyError> {
-        let Some(of_plan) = self.plan.pieces.get(piece) else { return Ok(()) };
-        if let Some((from, to)) = self.single_run(piece, block, destination) {
-            to.copy_from_slice(from);
-            return Ok(());
+    ) -> Result<usize, CopyError> {
+        if let Some(copied) = self.copies().copy(piece, block, destination) {
+            return copied;
         }
+        let Some(of_plan) = self.plan.pieces.get(piece) else { return Ok(0) };
         let (order, size) = (self.order(), self.element_size);
-        self.plan.copy_piece(of_plan, block, order, destination, self.destination_order, size)
+        self.plan.copy_piece(of_plan, block, order, destination, self.destination_order, size)?;
+        Ok(of_plan.element_count() as usize * size)
     }
 
-    /// The piece's bytes in its block and in the subscriber's array, if they lie side by side in both.
-    fn single_run<'a, 'b>(
-        &self,
-        piece: usize,
-        block: &'a [u8],
-        destination: &'b mut [u8],
-    ) -> Option<(&'a [u8], &'b mut [u8])> {
-        let run = (*self.single.get(piece)?.get_or_init(|| self.run_of(piece)))?;
-        let range = |start: u64| Some(start as usize..(start as usize).checked_add(run.len as usize)?);
-        let from = block.get(range(run.source_offset)?)?;
-        Some((from, destination.get_mut(range(run.destination_offset)?)?))
+    /// Whether a piece is all of its block, and has rows that are worth no reading for themselves.
+    pub(crate) fn is_short_and_whole(&self, piece: usize) -> bool {
+        self.copies().is_short(piece) && self.plan.pieces.get(piece).is_some_and(Piece::is_whole_block)
     }
 
-    /// In bytes.
-    fn run_of(&self, piece: usize) -> Option<Run> {
-        let piece = self.plan.pieces.get(piece)?;
-        let PartRuns::Elements(runs) = self.plan.runs(piece, self.order(), self.destination_order).ok()?
-        else {
-            return None;
-        };
-        let (run, size) = (runs.single()?, self.element_size as u64);
-        let offset = run.destination_offset.checked_add(piece.destination_offset)?;
-        Some(Run {
-            source_offset: run.source_offset.checked_mul(size)?,
-            destination_offset: offset.checked_mul(size)?,
-            len: run.len.checked_mul(size)?,
-        })
+    /// How its pieces are copied.
+    pub(crate) fn copies(&self) -> &PieceCopies {
+        let orders = || (self.order(), self.destination_order);
+        self.copies.get_or_init(|| PieceCopies::of(&self.plan, orders(), self.element_size))
+    }
+
+    /// The variable as its owners know it.
+    pub(crate) fn variable(&self) -> Option<&str> {
+        self.wanted.first().map(|wanted| wanted.variable.as_str())
     }
 
     /// The block's memory order.

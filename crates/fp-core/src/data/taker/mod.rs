@@ -8,3 +8,5 @@ pub(crate) mod fetch_plan;
 pub(crate) mod owner_directory;
 pub(crate) mod owner_link;
 pub(crate) mod owner_wait;
+pub(crate) mod piece_copies;
+mod placed;

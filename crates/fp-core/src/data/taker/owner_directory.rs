@@ -118,9 +118,12 @@ impl OwnerDirectory {
     pub(crate) fn attached(&self, epoch: Option<AttachmentId>) {
         let mut inner = self.lock();
         let answered = std::mem::take(&mut inner.answered);
-        *inner = Inner { epoch, answered, uses: inner.uses, ..Inner::default() };
+        let waiting = inner.waiting;
+        *inner = Inner { epoch, answered, waiting, uses: inner.uses, ..Inner::default() };
         drop(inner);
-        self.returned.notify_all();
+        if waiting > 0 {
+            self.returned.notify_all();
+        }
     }
 
     /// The stream has ended because this rank is lost.

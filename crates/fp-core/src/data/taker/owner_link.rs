@@ -2,18 +2,18 @@
 //! Read by the thread that fetches, so that bytes go straight to where they are wanted.
 
 use crate::data::segment::{REMOTE_LEN_BYTES, told};
-use crate::data::taker::block_locations::BlockLocations;
+use crate::data::taker::block_locations::{BlockLocations, VariableBlocks};
 use crate::data::taker::buffers::Buffers;
 use crate::data::taker::owner_wait::Patience;
+use crate::data::taker::placed::{Finder, is_mostly_blocks, remote_place};
 use crate::value::counters::Counters;
 use fp_proto::access::Denial;
-use fp_proto::data::{BlockPart, DataMessage, GoneReason, InlineBlock, Place, PlacedBlocks, WantedVariable};
-use fp_proto::few::Few;
+use fp_proto::data::{
+    BlockPart, DataMessage, GoneReason, InlineBlock, PlaceRef, PlacedRef, Placement, WantedVariable,
+};
 use fp_proto::message::MemberId;
 use fp_transport::memory::MapOptions;
-use fp_transport::{
-    InFrame, InprocKey, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory, inproc,
-};
+use fp_transport::{InFrame, Link, LinkError, MappedSegment, OutFrame, Payload, RemoteMemory};
 use fp_types::{Selection, StepId, StepMap, SubscriptionId};
 use std::collections::{BTreeSet, HashMap};
 use std::io::IoSliceMut;
@@ -124,6 +124,16 @@ impl OwnerLink {
         self.placed.find(step, variable, block)
     }
 
+    /// All blocks of a variable of which the owner has said where they are.
+    pub(crate) fn placed_of(&self, step: StepId, variable: &str) -> Option<&VariableBlocks<Payload>> {
+        self.placed.of(step, variable)
+    }
+
+    /// Whether pieces of a step were pushed before anybody wanted them.
+    pub(crate) fn has_staged(&self, step: StepId) -> bool {
+        self.staged.contains_key(&step)
+    }
+
     /// Whether anything of a step is here or known already.
     pub(crate) fn knows_of(&self, step: StepId) -> bool {
         self.placed.has(step) || self.staged.contains_key(&step)
@@ -212,11 +222,8 @@ impl OwnerLink {
         if !self.link.recv_into(&mut self.frame)? {
             return Ok(None);
         }
-        if self.frame.body_len == 0
-            && let Some(InlineBlock { step, variable, block, bytes }) = InlineBlock::decode(&self.frame.head)
-        {
-            self.placed.add(step, [(variable, block, self.buffers.payload(bytes))]);
-            return Ok(Some(Heard::Placed));
+        if let Some(heard) = self.hear_placement()? {
+            return Ok(Some(heard));
         }
         let message = DataMessage::decode(&self.frame.head)
             .map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
@@ -230,7 +237,9 @@ impl OwnerLink {
                 self.segments.remove(&segment);
                 Heard::News
             }
-            DataMessage::Placed { step, request, blocks } => self.place(step, request, blocks)?,
+            DataMessage::Placed { step, request, blocks } => {
+                self.place((step, request), blocks.iter().map(PlacedRef::from), None)?
+            }
             DataMessage::Pieces { request, .. } => self.take_requested(sink, request, patience)?,
             DataMessage::Pushed { step: of, pieces } => {
                 self.take_pushed(sink, of, of == step, pieces, patience, counters)?
@@ -273,28 +282,68 @@ impl OwnerLink {
         Ok(Heard::News)
     }
 
-    fn place(
+    /// Takes in what was received last, if it is a placement and says nothing unusual.
+    #[inline]
+    fn hear_placement(&mut self) -> Result<Option<Heard>, OwnerError> {
+        if self.frame.body_len > 0 || !Placement::begins(&self.frame.head) {
+            return Ok(None);
+        }
+        if let Some(InlineBlock { step, variable, block, bytes }) = InlineBlock::decode(&self.frame.head) {
+            self.placed.add(step, [(variable, block, self.buffers.payload(bytes))]);
+            return Ok(Some(Heard::Placed));
+        }
+        self.place_all()
+    }
+
+    /// Takes in the placement that was received last; `None` if it says anything unusual. Blocks that came along stay
+    /// where they are, if there are many.
+    fn place_all(&mut self) -> Result<Option<Heard>, OwnerError> {
+        let mut frame = std::mem::take(&mut self.frame);
+        let kept = is_mostly_blocks(&frame.head)
+            .then(|| Payload::from_owner(std::mem::take(&mut frame.head).into_vec()));
+        let head = kept.as_ref().map_or(&*frame.head, Payload::as_slice);
+        let heard = Placement::decode(head).map(|placement| {
+            self.place((placement.step, placement.request), placement.blocks(), kept.as_ref())
+        });
+        self.frame = frame;
+        heard.transpose()
+    }
+
+    fn place<'a>(
         &mut self,
-        step: StepId,
-        request: Option<u64>,
-        blocks: PlacedBlocks,
+        (step, request): (StepId, Option<u64>),
+        blocks: impl Iterator<Item = PlacedRef<'a>>,
+        kept: Option<&Payload>,
     ) -> Result<Heard, OwnerError> {
         // An answer to a question that was settled otherwise is no more than a hint.
         let answered = request.filter(|&request| self.requested.is_some_and(|(open, _)| open == request));
-        let (mut placed, mut remote) = (Few::new(), Vec::new());
-        for block in blocks {
-            if let Some(place) = self.remote_place(&block.place)? {
-                remote.push((block.variable, block.block, place));
-                continue;
-            }
-            match self.payload(block.place)? {
-                Some(payload) => placed.push((block.variable, block.block, payload)),
+        let (mut outcome, mut remote) = (Ok(()), Vec::new());
+        let mut finder = Finder { segments: &self.segments, last: None, buffers: &mut self.buffers, kept };
+        let (reads_remote, remote_segments) = (self.link.reads_remote(), &self.remote_segments);
+        let found = blocks.map_while(|PlacedRef { variable, block, place }| {
+            let found = match place {
+                PlaceRef::Segment { segment, offset, len } if reads_remote => {
+                    remote_place(remote_segments, (segment, offset, len)).map_err(OwnerError::Misbehaved).map(
+                        |place| {
+                            remote.push((variable, block, place));
+                            None
+                        },
+                    )
+                }
                 // What nobody waits for may be of a step that was released or dropped meanwhile.
-                None if answered.is_none() => {}
-                None => return Err(OwnerError::Gone(GoneReason::Step)),
-            }
-        }
-        self.placed.add(step, placed);
+                place @ (PlaceRef::Segment { .. } | PlaceRef::Inproc { .. } | PlaceRef::Inline { .. }) => {
+                    finder.payload(place).map_err(OwnerError::Misbehaved).and_then(|payload| {
+                        match answered.is_some() && payload.is_none() {
+                            true => Err(OwnerError::Gone(GoneReason::Step)),
+                            false => Ok(payload.map(|payload| (variable, block, payload))),
+                        }
+                    })
+                }
+            };
+            found.map_err(|error| outcome = Err(error)).ok()
+        });
+        self.placed.add(step, found.flatten());
+        outcome?;
         if !remote.is_empty() {
             self.remote.add(step, remote);
         }
@@ -314,35 +363,6 @@ impl OwnerLink {
             told(&body, len).ok_or_else(|| OwnerError::Misbehaved("a key that is none".to_owned()))?;
         self.remote_segments.insert(segment, remote);
         Ok(Heard::News)
-    }
-
-    /// Where a block is READ; `None` if it is not.
-    fn remote_place(&self, place: &Place) -> Result<Option<RemoteMemory>, OwnerError> {
-        let Place::Segment { segment, offset, len } = *place else { return Ok(None) };
-        if !self.link.reads_remote() {
-            return Ok(None);
-        }
-        let found = self.remote_segments.get(&segment);
-        let within = found.filter(|found| offset.checked_add(len).is_some_and(|end| end <= found.len_bytes));
-        let misplaced = || OwnerError::Misbehaved(format!("{len} bytes at {offset} of segment {segment}"));
-        let RemoteMemory { address, key, .. } = *within.ok_or_else(misplaced)?;
-        Ok(Some(RemoteMemory { address: address.wrapping_add(offset), key, len_bytes: len }))
-    }
-
-    /// The bytes of a place; `None` if the key of an in-process block was withdrawn.
-    fn payload(&self, place: Place) -> Result<Option<Payload>, OwnerError> {
-        match place {
-            Place::Inline { bytes } => Ok(Some(Payload::from_owner(bytes))),
-            Place::Inproc { key } => Ok(inproc::import(InprocKey(key))),
-            Place::Segment { segment, offset, len } => {
-                let known = self.segments.get(&segment);
-                let known = known
-                    .ok_or_else(|| OwnerError::Misbehaved(format!("segment {segment} was not announced")))?;
-                let slice =
-                    known.slice(offset, len).map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
-                Ok(Some(slice.into_payload()))
-            }
-        }
     }
 
     fn take_requested(

@@ -48,10 +48,7 @@ impl OpenStep {
         let refused = self.deriving.as_mut().map(|deriving| std::mem::take(&mut deriving.refused));
         refused.into_iter().flatten().for_each(|measure| self.note_unmeasured(&measure, &Failure::Refused));
         let asked = self.deriving.as_mut().map(|deriving| std::mem::take(&mut deriving.asked));
-        let asked = asked.unwrap_or_default();
-        if asked.is_empty() {
-            self.shared.server.room.needed(0);
-        } else {
+        if let Some(asked) = asked.filter(|asked| !asked.is_empty()) {
             let started = Instant::now();
             let mut waiting = Vec::with_capacity(asked.len());
             for wanted in asked.into_values() {
@@ -64,6 +61,8 @@ impl OpenStep {
             waiting.sort_by_cached_key(|(wanted, ..)| self.budget.turn(&wanted.known.variable));
             self.derive_all(waiting.into());
             Counters::add(&self.shared.counters.derived_ns, started.elapsed().as_nanos() as usize);
+        } else {
+            self.shared.server.room.needed(0);
         }
         // Blocks that were kept for this alone are let go of.
         if let Some(deriving) = &mut self.deriving {

@@ -26,7 +26,6 @@ use fp_proto::commands::{BegunStep, CommandError};
 use fp_proto::message::{MeasurePart, ScalarValue};
 use fp_transport::{Arena, Payload, PoolMemory};
 use fp_types::{ArrayKind, Dims, Dtype, Rank, Region, StepId, VariablePut};
-use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 /// A step of this rank that is open. Dropped before it has ended, it is abandoned for the whole cohort.
@@ -70,11 +69,15 @@ impl OpenStep {
         let sending = StepTransforms::new(&begun.requests);
         let deriving = StepDerivations::new(&shared, &begun.requests, &begun.measures);
         let puts = std::mem::take(&mut *shared.lock_spare_puts());
-        let derived = deriving.iter().flat_map(|deriving| deriving.names());
-        let mut asked = BTreeSet::new();
-        asked.extend(sending.names().chain(derived));
+        let budget = match deriving.is_some() || sending.names().next().is_some() {
+            true => {
+                let derived = deriving.iter().flat_map(|deriving| deriving.names());
+                shared.deriver.budget.begin(begun.step.0, &sending.names().chain(derived).collect())
+            }
+            false => shared.deriver.budget.unasked(),
+        };
         Self {
-            budget: shared.deriver.budget.begin(begun.step.0, &asked),
+            budget,
             sending,
             deriving,
             step: begun.step,
@@ -84,7 +87,10 @@ impl OpenStep {
             puts,
             values: Vec::new(),
             parts: Vec::new(),
-            requests: begun.steering.into_iter().map(ParameterRequest::new).collect(),
+            requests: match begun.steering.is_empty() {
+                true => Vec::new(),
+                false => begun.steering.into_iter().map(ParameterRequest::new).collect(),
+            },
             promised: Vec::new(),
             failed: OnceLock::new(),
             len_bytes: 0,
@@ -356,7 +362,8 @@ impl OpenStep {
             None => (0, 0),
         };
         self.check_bound(bytes)?;
-        let put = self.puts.of(variable);
+        let at = self.puts.place(variable);
+        let put = self.puts.at(at);
         if put.def.origin != variable.def.origin {
             return Err(self.two_origins(variable));
         }
@@ -364,7 +371,7 @@ impl OpenStep {
         self.len_bytes += bytes;
         self.stored_bytes = self.stored_bytes.saturating_add(stored_bytes);
         let element_bytes = variable.def.element_bytes().unwrap_or(1) as u64;
-        self.puts.add(variable, region, region.element_count() * element_bytes);
+        self.puts.add_at(at, variable, region, region.element_count() * element_bytes);
         if let Some(bytes) = block {
             let block = StoredBlock { def, index, region: *region, bytes };
             let counter = &self.shared.counters.payload_bytes;
@@ -390,9 +397,8 @@ impl OpenStep {
 
 impl Drop for OpenStep {
     fn drop(&mut self) {
-        let mut puts = std::mem::take(&mut self.puts);
-        puts.clear();
-        *self.shared.lock_spare_puts() = puts;
+        self.puts.clear();
+        std::mem::swap(&mut *self.shared.lock_spare_puts(), &mut self.puts);
         if !self.left && !self.shared.endpoint.is_forked() {
             let (stream, step) = (&self.shared.stream, self.step);
             tracing::warn!(%stream, %step, "the step was given up before its end: nobody gets it");

@@ -43,12 +43,16 @@ enum SendProblem {
 }
 
 /// What is to be sent through transforms in one step.
+#[derive(Default)]
 pub(crate) struct StepTransforms {
     asked: Vec<Arc<TransformedVariable>>,
 }
 
 impl StepTransforms {
     pub(crate) fn new(requests: &[(Arc<Request>, u32)]) -> Self {
+        if requests.is_empty() {
+            return Self::default();
+        }
         let asked = requests.iter().filter_map(|(request, _)| TransformedVariable::read(request));
         Self { asked: asked.filter(|asked| !asked.is_here()).map(Arc::new).collect() }
     }

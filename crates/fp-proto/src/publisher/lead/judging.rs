@@ -1,8 +1,8 @@
 //! Which subscriptions the lead has to judge one by one when it decides a step, and which together.
 
 use super::Served;
-use fp_types::{StandingCondition, StepId, SubscriptionId, Thresholds};
-use std::collections::{BTreeMap, BTreeSet};
+use fp_types::{NumberMap, StandingCondition, StepId, SubscriptionId, Thresholds};
+use std::collections::BTreeSet;
 
 /// Subscriptions that are served, by how they are judged.
 #[derive(Default)]
@@ -38,7 +38,10 @@ impl Judging {
 
     /// Those that will be.
     pub(crate) fn changing(&self) -> Vec<SubscriptionId> {
-        self.changing.iter().copied().collect()
+        match self.changing.is_empty() {
+            true => Vec::new(),
+            false => self.changing.iter().copied().collect(),
+        }
     }
 
     /// A subscription is served no more.
@@ -66,13 +69,13 @@ impl Judging {
     pub(crate) fn is_judged_together(
         &self,
         id: SubscriptionId,
-        all: &BTreeMap<SubscriptionId, Served>,
+        all: &NumberMap<SubscriptionId, Served>,
     ) -> bool {
         self.one_by_one.binary_search(&id).is_err() && all.get(&id).is_some_and(|served| !served.removed)
     }
 
     /// A step is decided: for whom it was one of its own is judged together with others from now on.
-    pub(crate) fn decided(&mut self, step: StepId, all: &BTreeMap<SubscriptionId, Served>) {
+    pub(crate) fn decided(&mut self, step: StepId, all: &NumberMap<SubscriptionId, Served>) {
         let Self { one_by_one, newcomers, together, .. } = self;
         newcomers.retain(|id| {
             let Some(served) = all.get(id) else { return false };

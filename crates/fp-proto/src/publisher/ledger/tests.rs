@@ -149,7 +149,7 @@ fn a_step_is_remembered_until_nothing_is_left_to_say_of_it() {
     assert_eq!(ledger.undecided_steps(None), [open]);
     assert!(ledger.review(none).is_none() && ledger.steps.contains_key(&none), "the reserve needs it");
     // Of what nobody asks for nothing has to be decided, unless a change under way may make somebody ask.
-    ledger.subscriptions.clear();
+    ledger.subscriptions = Default::default();
     for (change, is_left) in [(None, false), (Some(ChangeId(3)), true)] {
         let step = ledger.begin(Moment::ZERO, (Few::new(), None), Vec::new(), change.into_iter().collect());
         ledger.steps.get_mut(&step).expect("begun").stage = Stage::Ended;

@@ -15,6 +15,7 @@ use fp_proto::message::{
 use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart,
 };
+use fp_proto::parameter::{Parameter, ParameterKind};
 use fp_proto::request::Request;
 use fp_proto::steering::{SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency};
 use fp_types::{
@@ -292,6 +293,21 @@ fn about_measures() -> Vec<Message> {
     ]
 }
 
+/// One of each kind.
+fn parameters() -> Vec<Parameter> {
+    let kinds = [
+        ParameterKind::Real { least: Real(-1.5), greatest: Real(300.0) },
+        ParameterKind::Integer { least: -300, greatest: 70_000 },
+        ParameterKind::Bool,
+        ParameterKind::Text,
+        ParameterKind::Signal,
+        ParameterKind::Pause { longest: Duration::from_secs(2) },
+        ParameterKind::Resume,
+    ];
+    let named = |(number, kind)| Parameter { name: format!("p{number}"), kind, text: "of it".to_owned() };
+    kinds.into_iter().enumerate().map(named).collect()
+}
+
 /// What is asked of a simulation, and what becomes of it.
 fn about_steering() -> Vec<Message> {
     let steered = |outcome| Message::Steered { id: 300, outcome };
@@ -322,9 +338,10 @@ fn about_steering() -> Vec<Message> {
         steered(SteeringOutcome::Applied { step: STEP }),
         steered(SteeringOutcome::Declined { step: STEP, rank: RANK, reason: "not now".to_owned() }),
         steered(SteeringOutcome::Over),
-        refused(SteeringRefusal::Unknown { known: vec!["level".to_owned()] }),
+        refused(SteeringRefusal::Unknown { known: parameters() }),
         refused(SteeringRefusal::Value { takes: "true or false".to_owned() }),
         refused(SteeringRefusal::Busy { limit: 16 }),
+        refused(SteeringRefusal::TooOften { per_second: 1000 }),
         refused(SteeringRefusal::Closing),
         refused(SteeringRefusal::Denied(denial())),
         Message::SteeringAnswer { change: CHANGE, declined: None },

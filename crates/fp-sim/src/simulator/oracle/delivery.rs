@@ -148,6 +148,7 @@ impl Oracle {
     /// A subscriber rank was told that its epoch is over and another awaited.
     pub(crate) fn awaiting(&mut self, reader: CohortId, rank: Rank) {
         if let Some(truth) = self.subscribers.get_mut(&reader) {
+            truth.take_held_again(rank);
             truth.ranks[rank.0 as usize].awaiting = Some(self.now);
             if rank == Rank::LEAD {
                 truth.keep_demand();

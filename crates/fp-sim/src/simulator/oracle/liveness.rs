@@ -62,7 +62,6 @@ impl Oracle {
             | Event::Contacts { .. }
             | Event::Specified { .. }
             | Event::Steered { .. }
-            | Event::RequestAnswered { .. }
             | Event::Reselected { .. }
             | Event::ConditionRefused { .. }
             | Event::AwaitingRestart { .. }

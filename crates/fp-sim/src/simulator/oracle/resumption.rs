@@ -2,7 +2,7 @@
 //! told of.
 
 use super::Rule;
-use super::truth::SubscriberRank;
+use super::truth::{SubscriberRank, SubscriberTruth};
 use super::{Attachment, Oracle};
 use crate::simulator::names::CohortId;
 use fp_proto::config::QueuePolicy;
@@ -22,6 +22,22 @@ impl SubscriberRank {
             given.skipped = given.skipped.min(assignment.step.0 - had.0 - 1);
         }
         given
+    }
+}
+
+impl SubscriberTruth {
+    /// A rank's attachment is over: what it holds counts as not taken, if it wants that.
+    pub(super) fn take_held_again(&mut self, rank: Rank) {
+        let Some(current) = self.current(rank.0 as usize).filter(|_| self.plan.takes_held_again) else {
+            return;
+        };
+        let Some(attachment) = self.attachments.get(current) else { return };
+        let own = &mut self.ranks[rank.0 as usize];
+        let given = attachment.sent.iter().take(own.delivered).filter(|sent| !own.has_had(sent));
+        let held = given.map(|sent| sent.step).find(|step| !own.released.contains_key(&(current, *step)));
+        if let Some(oldest) = held {
+            own.taken = oldest.0.checked_sub(1).map(StepId);
+        }
     }
 }
 

@@ -49,7 +49,7 @@ impl Oracle {
         });
         let is_true = asked
             .zip(publisher)
-            .is_some_and(|((.., asked), publisher)| self.is_answer(publisher, asked, outcome));
+            .is_some_and(|((_, since, asked), publisher)| self.is_answer(publisher, (since, asked), outcome));
         if let Some(((_, since, asked), publisher)) = asked.zip(publisher) {
             self.note_pause(publisher, since, asked, outcome);
         }
@@ -106,28 +106,28 @@ impl Oracle {
         });
     }
 
-    fn is_answer(&self, publisher: CohortId, asked: Asked, outcome: &SteeringOutcome) -> bool {
+    fn is_answer(
+        &self,
+        publisher: CohortId,
+        (since, asked): (Moment, Asked),
+        outcome: &SteeringOutcome,
+    ) -> bool {
         let truth = &self.publishers[&publisher];
-        let seen_at = |value: u64| {
-            truth
-                .steering
-                .iter()
-                .find(|(_, seen)| seen.iter().any(|(_, other)| *other == value))
-                .map(|(step, _)| *step)
-        };
-        let lowest = |value: u64| (0..truth.plan.size).find(|rank| declines(value, *rank)).map(Rank);
         // A rank has come to a step when it has left all before.
         let has_come = |step: StepId| truth.ranks.iter().all(|rank| rank.steps.len() as u64 >= step.0);
-        let has_closed_before = |step: StepId, rank: Rank| {
-            let own = &truth.ranks[rank.0 as usize];
-            (own.close_called.is_some() || own.told_lost) && own.steps.len() as u64 <= step.0
-        };
         match (outcome, asked) {
             (SteeringOutcome::Refused(SteeringRefusal::Value { .. }), Asked::Wrong)
             | (SteeringOutcome::Applied { .. }, Asked::Resume) => true,
-            (SteeringOutcome::Refused(SteeringRefusal::Busy { .. } | SteeringRefusal::Closing), asked) => {
+            (
+                SteeringOutcome::Refused(
+                    SteeringRefusal::Busy { .. }
+                    | SteeringRefusal::TooOften { .. }
+                    | SteeringRefusal::Closing,
+                ),
+                asked,
+            ) => {
                 if let Asked::Value(value) = asked {
-                    seen_at(value).is_none()
+                    seen_at(truth, value).is_none()
                 } else {
                     true
                 }
@@ -136,26 +136,33 @@ impl Oracle {
             (SteeringOutcome::Applied { step }, Asked::Pause(_)) => has_come(*step),
             // Whoever has closed never comes to that step.
             (SteeringOutcome::Declined { step, rank, .. }, Asked::Value(_) | Asked::Pause(_))
-                if has_closed_before(*step, *rank) =>
+                if has_closed_before(truth, *step, *rank) =>
             {
                 true
             }
-            (SteeringOutcome::Declined { .. }, Asked::Pause(_)) => !truth.resumes.is_empty(),
-            (SteeringOutcome::Applied { step }, Asked::Value(value)) => {
-                seen_at(value) == Some(*step)
-                    && lowest(value).is_none()
-                    && (0..truth.plan.size).all(|rank| self.is_left(publisher, Rank(rank), *step))
+            // Somebody had the simulation go on, and that was not answered before the pause was asked for.
+            (SteeringOutcome::Declined { .. }, Asked::Pause(_)) => {
+                truth.resumes.iter().any(|(_, over)| over.is_none_or(|over| over >= since))
             }
-            (SteeringOutcome::Declined { step, rank, .. }, Asked::Value(value)) => {
-                let is_over = |rank: u32| {
-                    has_closed_before(*step, Rank(rank)) || self.is_left(publisher, Rank(rank), *step)
-                };
-                seen_at(value) == Some(*step)
-                    && lowest(value) == Some(*rank)
-                    && (0..truth.plan.size).all(is_over)
-            }
+            (_, Asked::Value(value)) => self.is_answer_of_value(publisher, value, outcome),
             _ => false,
         }
+    }
+
+    /// All have left the step at which they saw it, and the lowest rank that declined it is named.
+    fn is_answer_of_value(&self, publisher: CohortId, value: u64, outcome: &SteeringOutcome) -> bool {
+        let truth = &self.publishers[&publisher];
+        let lowest = (0..truth.plan.size).find(|rank| declines(value, *rank)).map(Rank);
+        let (step, named) = match outcome {
+            SteeringOutcome::Applied { step } => (*step, None),
+            SteeringOutcome::Declined { step, rank, .. } => (*step, Some(*rank)),
+            SteeringOutcome::Refused(_) | SteeringOutcome::Over => return false,
+        };
+        let is_over = |rank: u32| {
+            self.is_left(publisher, Rank(rank), step)
+                || (named.is_some() && has_closed_before(truth, step, Rank(rank)))
+        };
+        seen_at(truth, value) == Some(step) && lowest == named && (0..truth.plan.size).all(is_over)
     }
 
     /// Whether a rank has ended the step, or given it up.
@@ -169,4 +176,16 @@ impl Oracle {
 fn is_resumed(truth: &PublisherTruth, pause: PauseTruth, begun: Moment) -> bool {
     let mut resumes = truth.resumes.iter();
     resumes.any(|(asked, over)| *asked <= begun && over.is_none_or(|over| over >= pause.asked))
+}
+
+/// The step at which that value was seen.
+fn seen_at(truth: &PublisherTruth, value: u64) -> Option<StepId> {
+    let has_it = |seen: &Vec<_>| seen.iter().any(|(_, other)| *other == value);
+    truth.steering.iter().find(|(_, seen)| has_it(seen)).map(|(step, _)| *step)
+}
+
+/// Whether a rank has closed, or lost another, before it came to that step.
+fn has_closed_before(truth: &PublisherTruth, step: StepId, rank: Rank) -> bool {
+    let own = &truth.ranks[rank.0 as usize];
+    (own.close_called.is_some() || own.told_lost) && own.steps.len() as u64 <= step.0
 }

@@ -29,6 +29,14 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_reserve(scenario, &mut stream(53));
     draw_hits(scenario, &mut stream(71));
     reselection::draw_conditions(scenario, &mut stream(73));
+    draw_held_again(scenario, &mut stream(79));
+}
+
+/// Some have what they hold as the publisher is lost come again.
+fn draw_held_again(scenario: &mut Scenario, prng: &mut Prng) {
+    for plan in &mut scenario.subscribers {
+        plan.takes_held_again = prng.chance(50);
+    }
 }
 
 /// Most scenarios have more than one subscription, and more than one kind of policy.

@@ -163,6 +163,8 @@ pub(crate) struct SubscriberPlan {
     pub(crate) demand: Option<Demand>,
     pub(crate) credit_steps: u32,
     pub(crate) on_loss: OnLoss,
+    /// Whether steps that are held as the publisher is lost come again.
+    pub(crate) takes_held_again: bool,
     /// How long a rank holds a step that it has read.
     pub(crate) hold: Pace,
     /// How long a rank waits between two steps.
@@ -295,9 +297,11 @@ impl Scenario {
         Duration::from_micros(self.delays.high_us) * hops + Duration::from_millis(5) + spikes
     }
 
-    /// The longest that a run may take in virtual time.
+    /// The longest that a run may take in virtual time: a minute, and as long as the slowest reader holds all steps.
     pub(crate) fn bound(&self) -> Moment {
-        Moment::ZERO.after(Duration::from_secs(60))
+        let holds = self.subscribers.iter().map(|plan| plan.hold.high_us).max().unwrap_or(0);
+        let steps = self.publishers.iter().map(|plan| plan.steps).max().unwrap_or(0);
+        Moment::ZERO.after(Duration::from_secs(60) + Duration::from_micros(holds) * steps as u32)
     }
 }
 
@@ -391,6 +395,7 @@ pub(crate) fn draw_subscriber(prng: &mut Prng, publisher: &PublisherPlan, name: 
         demand: None,
         credit_steps: prng.between(1, 3) as u32,
         on_loss: OnLoss::End,
+        takes_held_again: false,
         hold: Pace { low_us: 50, high_us: hold },
         gap: Pace { low_us: 20, high_us: prng.pick(&[100, 3_000]) },
         hold_steps: prng.between(1, 3) as usize,

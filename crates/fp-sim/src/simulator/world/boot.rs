@@ -15,7 +15,7 @@ use crate::simulator::prng::{Prng, mix};
 use crate::simulator::rendezvous::Rendezvous;
 use crate::simulator::scenario::faults::{FaultKind, When};
 use crate::simulator::scenario::{Numbers, OddRank, PublisherPlan, STREAM, Scenario, SubscriberPlan};
-use crate::simulator::steering::parameters;
+use crate::simulator::steering::{REQUESTS_PER_SECOND, parameters};
 use crate::simulator::store::Store;
 use crate::simulator::trace::{Trace, TraceMode};
 use crate::simulator::world::{Due, Life, Slot, World};
@@ -198,6 +198,7 @@ impl World {
         config.lag_report = self.scenario.timing.lag_report;
         config.measures = Arc::new(Sums);
         config.parameters = parameters();
+        config.limit_requests_per_second = REQUESTS_PER_SECOND;
         config.mutation = self.mutation();
         config
     }
@@ -243,6 +244,7 @@ impl World {
         config.spec = plan.spec.clone();
         config.credit_steps = plan.credit_steps;
         config.on_loss = plan.on_loss;
+        config.takes_held_again = plan.takes_held_again;
         config.gives_back_held = plan.gives_back_held();
         if plan.epoch.0.is_multiple_of(2) {
             config.askers_each = 1;

@@ -66,6 +66,9 @@ impl World {
                 self.oracle.freed(cohort, rank, step, retire);
                 self.slot_mut(slot).store.free(step.0, retire);
             }
+            Effect::LogRequest { request, outcome, .. } => {
+                self.note(slot, || format!("logs that {} asked for {}: {outcome}", request.by, request.name));
+            }
             Effect::Event(event) => self.event(slot, event),
         }
     }
@@ -83,6 +86,7 @@ impl World {
             | Effect::Lookup { .. }
             | Effect::Assigned { .. }
             | Effect::Free { .. }
+            | Effect::LogRequest { .. }
             | Effect::Event(_) => false,
         };
         let who = self.slot(slot).who.clone();

@@ -65,6 +65,7 @@ impl World {
             | Effect::Disconnect { .. }
             | Effect::PublishName { .. }
             | Effect::WithdrawName { .. }
+            | Effect::LogRequest { .. }
             | Effect::Lookup { .. } => vec![effect],
         }
     }

@@ -213,7 +213,6 @@ impl World {
             | Event::Denied(_)
             | Event::StepDropped { .. }
             | Event::StepRejected { .. }
-            | Event::RequestAnswered { .. }
             | Event::RankLagging { .. } => {
                 self.oracle.violated(Rule::EventsAreForTheirRole, format!("{cohort} rank {rank}: {event:?}"));
             }

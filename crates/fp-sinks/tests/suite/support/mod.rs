@@ -1,7 +1,7 @@
 //! A stream of ranks in this process, the program in another, and Python programs that read what it wrote.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
@@ -51,14 +51,31 @@ impl Stage {
 
     /// Starts the program.
     pub(crate) fn start(&self, arguments: &[&str]) -> Running {
+        self.start_in(&[], arguments)
+    }
+
+    /// Starts the program with variables of the environment.
+    pub(crate) fn start_in(&self, environment: &[(String, String)], arguments: &[&str]) -> Running {
         let mut command = Command::new(env!("CARGO_BIN_EXE_flexpath-tee"));
         command.arg("--rendezvous").arg(self.folder.path().join("streams")).arg(STREAM).args(arguments);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         Running::start(command)
     }
 
     /// Publishes steps by so many ranks, and has the program write them: how it ended. `put` puts what a rank has.
     pub(crate) fn run(
         &self,
+        ranks_and_steps: (u32, u64),
+        put: impl Fn(u32, &mut StepWriter) + Sync,
+        arguments: &[&str],
+    ) -> Ended {
+        self.run_in(&[], ranks_and_steps, put, arguments)
+    }
+
+    /// As [`Self::run`], with variables of the environment.
+    pub(crate) fn run_in(
+        &self,
+        environment: &[(String, String)],
         (ranks, steps): (u32, u64),
         put: impl Fn(u32, &mut StepWriter) + Sync,
         arguments: &[&str],
@@ -68,7 +85,7 @@ impl Stage {
                 let (options, put) = (self.options(rank, ranks), &put);
                 scope.spawn(move || publish(options, steps, |writer| put(rank, writer)));
             }
-            self.start(arguments).ended()
+            self.start_in(environment, arguments).ended()
         })
     }
 }
@@ -145,12 +162,26 @@ fn listen(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     said
 }
 
+/// The Python that has what reads files.
+pub(crate) fn interpreter() -> String {
+    std::env::var("FLEXPATH_SINKS_PYTHON")
+        .expect("FLEXPATH_SINKS_PYTHON names the Python that scripts/install-sinks.sh makes")
+}
+
+/// A file of this folder.
+pub(crate) fn script(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(name)
+}
+
 /// Runs a Python program of this folder: what it printed. It fails if something is not as it should be.
 pub(crate) fn python(program: &str, arguments: &[&str]) -> String {
-    let interpreter = std::env::var("FLEXPATH_SINKS_PYTHON")
-        .expect("FLEXPATH_SINKS_PYTHON names the Python that scripts/install-sinks.sh makes");
-    let mut command = Command::new(interpreter);
-    command.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite").join(program)).args(arguments);
+    python_in(&[], program, arguments)
+}
+
+/// As [`python`], with variables of the environment.
+pub(crate) fn python_in(environment: &[(String, String)], program: &str, arguments: &[&str]) -> String {
+    let mut command = Command::new(interpreter());
+    command.arg(script(program)).args(arguments).envs(environment.iter().map(|(name, value)| (name, value)));
     Running::start(command).ended().well()
 }
 

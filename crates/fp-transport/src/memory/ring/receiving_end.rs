@@ -118,7 +118,9 @@ impl<D: Words, C: Words> ReceivingEnd<D, C> {
         let (before, after) = parts(self.data.words(), self.capacity_words, self.tail + 1, count);
         let (first, second) = chunks.split_at_mut(before.len());
         load_words(before, first);
-        load_words(after, second);
+        if !after.is_empty() {
+            load_words(after, second);
+        }
         into.truncate(len_bytes as usize);
     }
 

@@ -17,6 +17,19 @@ pub(super) struct SendingEnd<D, C> {
     told: u64,
 }
 
+/// Stores as many chunks into words, eight at a time where there are so many.
+fn store_words<W: Word>(words: &[W], chunks: &[[u8; 8]]) {
+    let ((eights, words), (octets, chunks)) = (words.as_chunks::<8>(), chunks.as_chunks::<8>());
+    for (words, chunks) in eights.iter().zip(octets) {
+        for at in 0..8 {
+            words[at].store(u64::from_le_bytes(chunks[at]), Ordering::Relaxed);
+        }
+    }
+    for (word, chunk) in words.iter().zip(chunks) {
+        word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
+    }
+}
+
 impl<D: Words, C: Words> SendingEnd<D, C> {
     pub(super) fn new(data: D, control: C, capacity_words: u64) -> Self {
         Self { data, control, capacity_words, head: 0, tail: 0, told: 0 }
@@ -104,16 +117,9 @@ impl<D: Words, C: Words> SendingEnd<D, C> {
         self.word(self.head).store(frame.len() as u64, Ordering::Relaxed);
         let (before, after) = parts(self.data.words(), self.capacity_words, self.head + 1, whole.len());
         let (first, second) = whole.split_at(before.len());
-        for (words, chunks) in [(before, first), (after, second)] {
-            let ((eights, words), (octets, chunks)) = (words.as_chunks::<8>(), chunks.as_chunks::<8>());
-            for (words, chunks) in eights.iter().zip(octets) {
-                for at in 0..8 {
-                    words[at].store(u64::from_le_bytes(chunks[at]), Ordering::Relaxed);
-                }
-            }
-            for (word, chunk) in words.iter().zip(chunks) {
-                word.store(u64::from_le_bytes(*chunk), Ordering::Relaxed);
-            }
+        store_words(before, first);
+        if !after.is_empty() {
+            store_words(after, second);
         }
         if !rest.is_empty() {
             let mut bytes = [0; 8];

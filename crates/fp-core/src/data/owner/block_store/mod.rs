@@ -26,10 +26,11 @@ use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
 use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, TransportKind};
-use fp_types::{DenseArray, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
+use fp_types::{DenseArray, NumberMap, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
 use smallvec::SmallVec;
 use std::any::Any;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -118,7 +119,10 @@ impl StoredStep {
         }
         (*ended, *made_bytes) = (false, 0);
         assigned.clear();
-        exported.clear();
+        // To clear a tree takes it apart, even an empty one.
+        if !exported.is_empty() {
+            exported.clear();
+        }
         seen.clear();
         true
     }
@@ -135,11 +139,21 @@ impl StoredStep {
         self.unjudged.binary_search(&want.subscription).is_ok() || self.is_watched(want)
     }
 
-    /// The places of the blocks of which these are parts; `None` if one of them is not here.
+    /// The places of the blocks of which these are parts; `None` if one of them is not here. Mostly each is where the one
+    /// before it lets one expect.
     fn find(&self, pieces: &[BlockPart]) -> Option<Vec<usize>> {
-        let known = (0..).zip(&self.blocks).map(|(at, block)| ((&*block.def.name, block.index), at));
-        let known: BTreeMap<(&str, u32), usize> = known.collect();
-        pieces.iter().map(|piece| known.get(&(&*piece.variable, piece.block)).copied()).collect()
+        let name = |at: usize| self.blocks.get(at).map(|block| (&*block.def.name, block.index));
+        let known = LazyCell::new(|| {
+            (0..self.blocks.len()).filter_map(|at| Some((name(at)?, at))).collect::<BTreeMap<_, _>>()
+        });
+        let mut next = 0;
+        let place = |piece: &BlockPart| {
+            let wanted = (&*piece.variable, piece.block);
+            let at = if name(next) == Some(wanted) { next } else { *known.get(&wanted)? };
+            next = at + 1;
+            Some(at)
+        };
+        pieces.iter().map(place).collect()
     }
 
     /// Whether one of these blocks is in no memory.
@@ -151,7 +165,7 @@ impl StoredStep {
 #[derive(Default)]
 pub(crate) struct Inner {
     pub(crate) steps: StepMap<Box<StoredStep>>,
-    pub(crate) links: BTreeMap<u64, SubscriberLink>,
+    pub(crate) links: NumberMap<u64, SubscriberLink>,
     /// The links of each member.
     of_member: BTreeSet<(MemberId, u64)>,
     /// Whether any link was one over which blocks are pushed.
@@ -289,6 +303,9 @@ impl BlockStore {
     fn gather(&self, block: &StoredBlock, payload: &Payload, part: &Part) -> Option<Vec<Payload>> {
         let size = block.size();
         let local = local_region(&block.region)?;
+        if *part == Part::Region(local) && payload.len() as u64 == local.element_count() * size as u64 {
+            return Some(vec![payload.clone()]);
+        }
         let source = DenseArray::new(local, block.def.order);
         let runs: Vec<Run> = match part {
             Part::Points(points) => {

@@ -4,10 +4,10 @@ use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::data::owner::block_store::{BlockStore, Inner, StoredStep, was_seen_by};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
-use fp_proto::data::{EAGER_BYTES, GoneReason, InlineBlock, Place, PlacedBlock, PlacedBlocks};
-use fp_proto::few::Few;
+use fp_proto::data::{EAGER_BYTES, GoneReason, InlineBlock, PlaceRef, PlacedRef};
+use fp_proto::few::{self, Few};
 use fp_transport::memory::Location;
-use fp_transport::{Arena, LinkError, Payload, inproc};
+use fp_transport::{Arena, InprocKey, LinkError, Payload, inproc};
 use fp_types::{StepId, StepMap};
 use std::sync::atomic::Ordering;
 
@@ -33,8 +33,8 @@ impl BlockStore {
         for (&token, served) in links.iter_mut() {
             let told = served.tell_let_go(&let_go);
             // Who said only just now what it wants is told when that is registered too.
-            let is_late =
-                reads_remote && self.unregistered(stored, served).keys().any(|key| !tried.contains_key(key));
+            let was_tried = |key| tried.as_ref().is_some_and(|tried| tried.contains_key(key));
+            let is_late = reads_remote && self.unregistered(stored, served).keys().any(|key| !was_tried(key));
             if is_late {
                 self.place_later(token, vec![step]);
             }
@@ -78,40 +78,43 @@ impl BlockStore {
             served.told_of(step);
             return hint(served.send_inline(&one));
         }
-        let mut blocks = PlacedBlocks::with_capacity(chosen.len());
+        let mut places: Few<(usize, Spot)> = Few::with_capacity(chosen.len());
         let mut inline_bytes = 0;
         for &at in chosen {
-            let Some(place) = self.place_of(stored, at, served, inline_bytes)? else {
+            let Some(spot) = self.spot_of(stored, at, served, inline_bytes)? else {
                 return self.answer_gone(served, request, step, GoneReason::NoRoom);
             };
-            let Some(block) = stored.blocks.get(at) else { continue };
-            inline_bytes += place.inline_len_bytes();
-            blocks.push(PlacedBlock { variable: (&*block.def.name).into(), block: block.index, place });
+            if let (Spot::Inline, Some(block)) = (spot, stored.blocks.get(at)) {
+                inline_bytes += block.payload().map_or(0, Payload::len);
+            }
+            places.push((at, spot));
         }
         served.told_of(step);
-        let sent = served.send_placed(step, request, blocks);
+        let placed = places.iter().filter_map(|&(at, spot)| stored.blocks.get(at)?.placed(spot));
+        let placed: Few<PlacedRef<'_>> = placed.collect();
+        let sent = served.send_placed(step, request, &placed);
         if request.is_none() { hint(sent) } else { sent }
     }
 
     /// Where one block is for this link; `None` if there is no room to make it shareable. Of the blocks before it so many
     /// bytes go along themselves.
-    fn place_of(
+    fn spot_of(
         &self,
         stored: &mut StoredStep,
         at: usize,
         served: &mut SubscriberLink,
         inline_bytes: usize,
-    ) -> Result<Option<Place>, LinkError> {
+    ) -> Result<Option<Spot>, LinkError> {
         let Some(block) = stored.blocks.get_mut(at) else { return Ok(None) };
         let Some(payload) = block.payload() else { return Ok(None) };
         let is_small = payload.len() as u64 <= EAGER_BYTES;
         let is_one_of_many = served.maps_memory() && inline_bytes >= LIMIT_INLINE_BYTES;
         if is_small && !(is_one_of_many && payload.location().is_some()) {
-            return Ok(Some(inline(payload)));
+            return Ok(Some(Spot::Inline));
         }
         if served.link.is_inproc() {
             let key = *stored.exported.entry(at).or_insert_with(|| inproc::export(payload.clone()));
-            return Ok(Some(Place::Inproc { key: key.0 }));
+            return Ok(Some(Spot::Inproc(key)));
         }
         let Some(location) = self.located(&stored.arena, block) else { return Ok(None) };
         if let Some(watch) = served.link.watch() {
@@ -119,10 +122,9 @@ impl BlockStore {
         }
         if !self.announce(location.segment, served)? {
             // What is small needs no room but that of the message.
-            return Ok(block.payload().filter(|_| is_small).map(inline));
+            return Ok(is_small.then_some(Spot::Inline));
         }
-        let (segment, offset) = (location.segment.0, location.offset);
-        Ok(Some(Place::Segment { segment, offset, len: location.len }))
+        Ok(Some(Spot::Segment(location)))
     }
 
     /// Where a peer finds a block, once it is in shareable memory; `None` if there is no room for that, or it is in no
@@ -179,9 +181,27 @@ fn inline_block(step: StepId, block: &StoredBlock) -> Option<InlineBlock<'_>> {
     Some(InlineBlock { step, variable: &block.def.name, block: block.index, bytes: payload.as_slice() })
 }
 
-/// A block that goes along with its place.
-fn inline(payload: &Payload) -> Place {
-    Place::Inline { bytes: payload.as_slice().to_vec() }
+/// Where a block is for one link.
+#[derive(Clone, Copy)]
+enum Spot {
+    Segment(Location),
+    Inproc(InprocKey),
+    /// It goes along with its place.
+    Inline,
+}
+
+impl StoredBlock {
+    /// What is said of it; `None` if it is in no memory.
+    fn placed(&self, spot: Spot) -> Option<PlacedRef<'_>> {
+        let place = match spot {
+            Spot::Segment(Location { segment, offset, len }) => {
+                PlaceRef::Segment { segment: segment.0, offset, len }
+            }
+            Spot::Inproc(key) => PlaceRef::Inproc { key: key.0 },
+            Spot::Inline => PlaceRef::Inline { bytes: self.payload()?.as_slice() },
+        };
+        Some(PlacedRef { variable: &self.def.name, block: self.index, place })
+    }
 }
 
 impl StoredStep {
@@ -196,6 +216,6 @@ impl StoredStep {
         let places =
             |block: &StoredBlock| block.payload().is_some() && (shares || block.len_bytes() <= EAGER_BYTES);
         let is_told = |block: &StoredBlock| wanted(block) && places(block);
-        (0..).zip(&self.blocks).filter(|(_, block)| is_told(block)).map(|(at, _)| at).collect()
+        few::gather((0..).zip(&self.blocks).filter(|(_, block)| is_told(block)).map(|(at, _)| at))
     }
 }

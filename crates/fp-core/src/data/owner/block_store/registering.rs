@@ -23,23 +23,23 @@ struct RegisterTask {
 
 impl BlockStore {
     /// Registers what blocks of a step lie in, for those who are told of it as it ends. Waits for that. Gives what
-    /// it tried.
-    pub(crate) fn register_before_end(&self, step: StepId) -> Unregistered {
-        let mut missing = Unregistered::new();
+    /// it tried, if there was anything to try.
+    pub(crate) fn register_before_end(&self, step: StepId) -> Option<Unregistered> {
         if !self.reads_remote.load(Ordering::SeqCst) {
-            return missing;
+            return None;
         }
         let mut inner = self.lock();
         if inner.is_crowded() {
             // Nobody is told of it before it is assigned.
-            return missing;
+            return None;
         }
         let Inner { steps, links, .. } = &mut *inner;
-        let Some(stored) = steps.get_mut(&step) else { return missing };
+        let stored = steps.get_mut(&step)?;
+        let mut missing = Unregistered::new();
         links.values().for_each(|served| missing.extend(self.unregistered(stored, served)));
         drop(inner);
         self.register(&missing);
-        missing
+        Some(missing)
     }
 
     /// The segments in which blocks lie that this subscriber is told of, and that are not registered for it.
@@ -192,7 +192,10 @@ mod tests {
             token,
             DataMessage::Want { subscription: SUBSCRIPTION, member: MemberId(1), variables },
         );
-        await_in(|| server.lock().links[&token].want.is_some().then_some(()), || server.ready(token));
+        await_in(
+            || server.lock().links.get(&token).is_some_and(|served| served.want.is_some()).then_some(()),
+            || server.ready(token),
+        );
     }
 
     fn ask(server: &BlockStore, peer: &mut Link, token: u64, message: DataMessage) {

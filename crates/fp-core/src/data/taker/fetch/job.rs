@@ -2,8 +2,8 @@
 
 use crate::data::taker::context::Taker;
 use crate::data::taker::fetch::dial::dial_all;
-use crate::data::taker::fetch::scatter::Destination;
-use crate::data::taker::fetch::{gone, take_known};
+use crate::data::taker::fetch::scatter::{Destination, count_copied};
+use crate::data::taker::fetch::{gone, take_placed, take_staged};
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_directory::Checkout;
 use crate::data::taker::owner_link::{Heard, OwnerError, OwnerLink};
@@ -123,6 +123,9 @@ impl Job<'_, '_, '_> {
         self.link_up(errands)?;
         if self.limit.is_given_up() {
             return Err(self.timed_out("nobody, as it was given up".to_owned()));
+        }
+        if errands.len() > 1 {
+            self.copy_together(errands)?;
         }
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
@@ -303,6 +306,8 @@ impl Job<'_, '_, '_> {
             by_block: None,
             arrived: &mut arrived,
             asked: &errand.asked,
+            aside: Vec::new(),
+            used_bytes: 0,
             counters: taker.counters,
         };
         let heard = peer.hear(&mut sink, self.taker.step, &patience, taker.counters);
@@ -316,14 +321,10 @@ impl Job<'_, '_, '_> {
     /// Copies what the owner has placed or pushed before. Where that fails, all that is not here stays missing.
     pub(crate) fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
         let mut missing = std::mem::take(&mut errand.missing);
-        let mut outcome = Ok(());
-        missing.retain(|&mut one| {
-            let taken = if outcome.is_ok() { self.take_piece(errand, one) } else { Ok(false) };
-            !taken.unwrap_or_else(|error| {
-                outcome = Err(error);
-                false
-            })
-        });
+        let mut outcome = self.take_placed(errand, &mut missing);
+        if outcome.is_ok() && !missing.is_empty() {
+            outcome = self.take_staged(errand, &mut missing);
+        }
         errand.missing = missing;
         outcome?;
         if errand.missing.is_empty() && errand.peer.as_ref().is_some_and(|peer| peer.shares_memory()) {
@@ -333,17 +334,39 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
+    /// Copies those of which the owner has said where they are.
+    fn take_placed(&mut self, errand: &Errand, missing: &mut Few<Missing>) -> Result<(), OwnerError> {
+        let Some(peer) = &errand.peer else { return Ok(()) };
+        let (gets, step) = (&mut *self.gets, self.taker.step);
+        let (mut of, mut blocks, mut copied) = (usize::MAX, None, 0);
+        let outcome = retain_untaken(missing, |one| {
+            let Some(get) = gets.get_mut(one.get) else { return Ok(true) };
+            if std::mem::replace(&mut of, one.get) != one.get {
+                blocks = get.planned.variable().and_then(|variable| peer.placed_of(step, variable));
+            }
+            let Some(blocks) = blocks else { return Ok(false) };
+            let taken = take_placed(blocks, get, one.piece)?;
+            copied += taken.unwrap_or_default();
+            Ok(taken.is_some())
+        });
+        count_copied(self.taker.counters, copied);
+        outcome
+    }
+
+    /// Copies those that were pushed before anybody wanted them.
+    fn take_staged(&mut self, errand: &mut Errand, missing: &mut Few<Missing>) -> Result<(), OwnerError> {
+        let (gets, step, counters) = (&mut *self.gets, self.taker.step, self.taker.counters);
+        let Some(peer) = errand.peer.as_mut().filter(|peer| peer.has_staged(step)) else { return Ok(()) };
+        retain_untaken(missing, |one| match gets.get_mut(one.get) {
+            Some(get) => take_staged(peer, step, get, one.piece, counters),
+            None => Ok(true),
+        })
+    }
+
     /// Where a missing piece can be READ, if its owner has said so.
     pub(crate) fn remote(&self, errand: &Errand, missing: &Missing) -> Option<RemoteMemory> {
         let wanted = self.gets.get(missing.get)?.planned.wanted.get(missing.piece)?;
         errand.peer.as_ref()?.remote(self.taker.step, &wanted.variable, wanted.block)
-    }
-
-    /// Takes a piece that is known; `false`: it is still to come.
-    fn take_piece(&mut self, errand: &mut Errand, missing: Missing) -> Result<bool, OwnerError> {
-        let Some(peer) = &mut errand.peer else { return Ok(false) };
-        let Some(get) = self.gets.get_mut(missing.get) else { return Ok(true) };
-        take_known(peer, self.taker.step, get, missing.piece, self.taker.counters)
     }
 
     pub(crate) fn lost(&self, rank: Rank, what: String) -> ReadError {
@@ -354,4 +377,28 @@ impl Job<'_, '_, '_> {
         let (stream, waited) = (self.taker.stream.to_owned(), self.started.elapsed());
         ReadError::TimedOut { stream, step: self.taker.step, waited, waits_for }
     }
+}
+
+/// Takes one after the other, and leaves those of which it is said that they are still to come. From the first that
+/// fails on all are left.
+fn retain_untaken(
+    missing: &mut Few<Missing>,
+    mut take: impl FnMut(Missing) -> Result<bool, OwnerError>,
+) -> Result<(), OwnerError> {
+    // One block is most of what is asked for in small steps.
+    if let [one] = missing[..] {
+        if take(one)? {
+            missing.clear();
+        }
+        return Ok(());
+    }
+    let mut outcome = Ok(());
+    missing.retain(|&mut one| {
+        let taken = if outcome.is_ok() { take(one) } else { Ok(false) };
+        !taken.unwrap_or_else(|error| {
+            outcome = Err(error);
+            false
+        })
+    });
+    outcome
 }

@@ -16,7 +16,9 @@ pub(crate) mod offers;
 pub(crate) mod question;
 pub(crate) mod remote_read;
 pub(crate) mod scatter;
+pub(crate) mod together;
 
+use crate::data::taker::block_locations::VariableBlocks;
 use crate::data::taker::context::Taker;
 use crate::data::taker::fetch::job::{Get, Job, errands};
 use crate::data::taker::fetch::scatter::{count_copied, unpack};
@@ -29,6 +31,7 @@ use crate::value::counters::Counters;
 use crate::value::limit::Limit;
 use crate::value::stopwatch::Stopwatch;
 use fp_proto::data::GoneReason;
+use fp_transport::Payload;
 use fp_types::StepId;
 
 /// Fills every get of one step.
@@ -56,30 +59,34 @@ fn gone(reason: GoneReason) -> &'static str {
     }
 }
 
-/// Copies a piece whose bytes are known; `false` if they are not.
-fn take_known(
+/// Copies a piece that was pushed before somebody wanted it; `false` if it was not.
+fn take_staged(
     peer: &mut OwnerLink,
     step: StepId,
     get: &mut Get<'_>,
     piece: usize,
     counters: &Counters,
 ) -> Result<bool, OwnerError> {
-    let planned = get.planned.clone();
-    let (Some(of_plan), Some(wanted)) = (planned.plan.pieces.get(piece), planned.wanted.get(piece)) else {
-        return Ok(true);
+    let Some(wanted) = get.planned.wanted.get(piece) else { return Ok(true) };
+    let Some(bytes) = peer.staged(step, wanted) else { return Ok(false) };
+    unpack(get, piece, &bytes).map_err(OwnerError::Misbehaved)?;
+    count_copied(counters, bytes.len());
+    Ok(true)
+}
+
+/// Copies a piece whose block is among these, and says how many bytes that was; `None`: it is still to come.
+fn take_placed(
+    blocks: &VariableBlocks<Payload>,
+    get: &mut Get<'_>,
+    piece: usize,
+) -> Result<Option<usize>, OwnerError> {
+    let (planned, copies) = (&*get.planned, get.planned.copies());
+    let Some(block) = copies.block(piece).and_then(|block| blocks.find(block)) else { return Ok(None) };
+    let copied = match copies.copy(piece, block.as_slice(), get.destination) {
+        Some(copied) => copied,
+        None => planned.copy_piece(piece, block.as_slice(), get.destination),
     };
-    if let Some(block) = peer.placed(step, &wanted.variable, wanted.block) {
-        let copied = planned.copy_piece(piece, block.as_slice(), get.destination);
-        copied.map_err(|error| OwnerError::Misbehaved(error.to_string()))?;
-        count_copied(counters, of_plan.element_count() as usize * planned.element_size);
-        return Ok(true);
-    }
-    if let Some(bytes) = peer.staged(step, wanted) {
-        unpack(get, piece, &bytes).map_err(OwnerError::Misbehaved)?;
-        count_copied(counters, bytes.len());
-        return Ok(true);
-    }
-    Ok(false)
+    copied.map(Some).map_err(|error| OwnerError::Misbehaved(error.to_string()))
 }
 
 /// Whether a destination has the length that its plan wants.

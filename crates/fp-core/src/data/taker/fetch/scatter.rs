@@ -4,6 +4,7 @@ use crate::data::taker::fetch::job::{Get, Missing};
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_link::Sink;
 use crate::data::taker::owner_wait::Patience;
+use crate::data::taker::piece_copies::SCATTER_BYTES;
 use crate::value::counters::Counters;
 use fp_proto::data::BlockPart;
 use fp_transport::{Link, LinkError};
@@ -14,8 +15,8 @@ use std::io::IoSliceMut;
 /// Runs of the destination that are received into at one time.
 const LIMIT_SLICES: usize = 1024;
 
-/// Runs at least this long are received straight into; shorter ones are received aside and copied.
-const SCATTER_BYTES: usize = 512;
+/// Bytes of small blocks that are received aside at one time.
+const LIMIT_ASIDE_BYTES: usize = 128 << 10;
 
 pub(crate) fn count_copied(counters: &Counters, len: usize) {
     Counters::add(&counters.get_copied_bytes, len);
@@ -65,13 +66,22 @@ pub(crate) struct Destination<'j, 'd> {
     /// What of that one message brought.
     pub(crate) arrived: &'j mut BTreeSet<Missing>,
     pub(crate) asked: &'j [Missing],
+    /// Blocks that were received aside, and how many bytes of them are in their places.
+    pub(crate) aside: Vec<u8>,
+    pub(crate) used_bytes: usize,
     pub(crate) counters: &'j Counters,
 }
 
 impl Sink for Destination<'_, '_> {
     fn requested(&mut self, link: &mut Link, at: usize, patience: &Patience<'_>) -> Result<(), LinkError> {
-        let Some(&asked) = self.asked.get(at) else { return Ok(()) };
-        self.receive(link, asked, patience)
+        let asked = self.asked;
+        match asked.get(at..) {
+            Some(pieces @ [first, ..]) if self.whole_bytes(*first).is_some() => {
+                self.receive_whole(link, pieces, patience)
+            }
+            Some([first, ..]) => self.receive(link, *first, patience),
+            Some([]) | None => Ok(()),
+        }
     }
 
     fn pushed(
@@ -112,9 +122,13 @@ impl Destination<'_, '_> {
         let Some(of_plan) = get.planned.plan.pieces.get(which.piece) else { return Ok(()) };
         let len = of_plan.element_count() as usize * size;
         let planned = get.planned.clone();
+        if self.whole_bytes(which).is_some() {
+            return self.receive_whole(link, &[which], patience);
+        }
+        let Some(get) = self.gets.get_mut(which.get) else { return Ok(()) };
         let straight = piece_runs(&planned, which.piece).filter(|(runs, _)| {
             // What comes lies in the block's order: several runs follow one another so only if the array does too.
-            let is_long = runs.run_len() as usize * size >= SCATTER_BYTES;
+            let is_long = runs.run_len() * size as u64 >= SCATTER_BYTES;
             runs.run_count() == 1 || (is_long && planned.order() == planned.destination_order)
         });
         match straight {
@@ -131,10 +145,57 @@ impl Destination<'_, '_> {
                 unpack(get, which.piece, &aside).map_err(malformed)?;
             }
         }
-        // What was asked for may have come unasked meanwhile: the caller has it once.
+        self.arrive(which, len);
+        Ok(())
+    }
+
+    /// What was asked for may have come unasked meanwhile: the caller has it once.
+    fn arrive(&mut self, which: Missing, len: usize) {
         if self.missing.binary_search(&which).is_ok() && self.arrived.insert(which) {
             Counters::add(&self.counters.payload_bytes, len);
         }
+    }
+
+    /// How many bytes a piece has, if it is a block whose rows are short.
+    fn whole_bytes(&self, which: Missing) -> Option<usize> {
+        let planned = &self.gets.get(which.get)?.planned;
+        planned.is_short_and_whole(which.piece).then_some(())?;
+        let of_plan = planned.plan.pieces.get(which.piece)?;
+        (of_plan.element_count() as usize).checked_mul(planned.element_size)
+    }
+
+    /// Receives the first of these, a block whose rows are short: aside, as it lies in its owner's memory. Those that
+    /// follow it and are such blocks too come with it, as each by itself would take a call.
+    fn receive_whole(
+        &mut self,
+        link: &mut Link,
+        pieces: &[Missing],
+        patience: &Patience<'_>,
+    ) -> Result<(), LinkError> {
+        let Some((&which, len)) = pieces.first().and_then(|which| Some((which, self.whole_bytes(*which)?)))
+        else {
+            return Ok(());
+        };
+        if self.aside.len() == self.used_bytes {
+            let more = pieces.iter().map_while(|which| self.whole_bytes(*which));
+            let batch = more.scan(0, |sum: &mut usize, len| {
+                *sum = sum.saturating_add(len);
+                Some(*sum)
+            });
+            let batch = batch.take_while(|sum| *sum <= LIMIT_ASIDE_BYTES.max(len)).last().unwrap_or(len);
+            self.used_bytes = 0;
+            self.aside.resize(batch, 0);
+            patience.receive(link, &mut [IoSliceMut::new(&mut self.aside)])?;
+            self.counters.count_staged(link, batch);
+        }
+        let block = self.aside.get(self.used_bytes..self.used_bytes + len).unwrap_or_default();
+        self.used_bytes += len;
+        if let Some(get) = self.gets.get_mut(which.get) {
+            let copied = get.planned.copy_piece(which.piece, block, get.destination);
+            copied.map_err(|_| LinkError::Malformed { what: "piece", value: 0, limit: 0 })?;
+            Counters::add(&self.counters.get_copied_bytes, len);
+        }
+        self.arrive(which, len);
         Ok(())
     }
 }

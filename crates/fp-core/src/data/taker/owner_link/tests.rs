@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::data::taker::owner_directory::OwnerDirectory;
-use fp_proto::data::PlacedBlock;
-use fp_transport::{DialOptions, ListenOptions, Listener, dial};
+use fp_proto::data::{Place, PlacedBlock, PlacedBlocks};
+use fp_transport::{DialOptions, ListenOptions, Listener, dial, inproc};
 use fp_types::{Part, Rank, Region, StridedRegion};
 use std::time::Duration;
 
@@ -119,8 +119,14 @@ fn gone(request: u64) -> DataMessage {
 #[test]
 fn a_late_answer_about_a_released_step_is_no_misbehaviour() {
     let (mut peer, _owner) = peer();
-    assert!(matches!(peer.place(StepId(0), Some(7), withdrawn()), Ok(Heard::Placed)));
-    assert!(matches!(peer.place(StepId(0), None, withdrawn()), Ok(Heard::Placed)));
+    assert!(matches!(
+        peer.place((StepId(0), Some(7)), withdrawn().iter().map(PlacedRef::from), None),
+        Ok(Heard::Placed)
+    ));
+    assert!(matches!(
+        peer.place((StepId(0), None), withdrawn().iter().map(PlacedRef::from), None),
+        Ok(Heard::Placed)
+    ));
     assert!(peer.placed(StepId(0), "x", 0).is_none());
 }
 
@@ -128,7 +134,7 @@ fn a_late_answer_about_a_released_step_is_no_misbehaviour() {
 fn an_awaited_answer_without_its_block_says_that_the_step_is_gone() {
     let (mut peer, _owner) = peer();
     peer.requested = Some((7, 1));
-    let gone = peer.place(StepId(0), Some(7), withdrawn());
+    let gone = peer.place((StepId(0), Some(7)), withdrawn().iter().map(PlacedRef::from), None);
     assert!(matches!(gone, Err(OwnerError::Gone(GoneReason::Step))));
 }
 

@@ -1,0 +1,127 @@
+//! How the pieces of a plan are copied to their places, worked out once and kept in little memory. A plan may have very
+//! many, and each step copies all of them.
+
+use fp_types::{CopyError, MemoryOrder, PartRuns, Plan, RunPattern};
+use smallvec::SmallVec;
+
+/// Patterns among which that of the next piece is looked for: boxes that are cut alike follow one another.
+const RECENT_PATTERNS: usize = 8;
+
+/// No pattern: a piece of points.
+const NONE: u32 = u32::MAX;
+
+/// Pieces whose order is thought about, and how long their runs are at most: of longer ones few lines of memory are in
+/// common.
+const MANY_PIECES: usize = 64;
+const LIMIT_RUN_BYTES: u64 = 1024;
+
+/// Runs at least this long are received straight to their places; shorter ones aside, and copied.
+pub(crate) const SCATTER_BYTES: u64 = 512;
+
+/// One piece: which pattern its runs have, and where the first of them is in the block and in the array, in bytes.
+struct PieceCopy {
+    block: u32,
+    /// Which of the ranks that have blocks of the plan, by rising rank.
+    owner: u32,
+    pattern: u32,
+    start: (u64, u64),
+}
+
+/// The pieces of a plan, in its order.
+pub(crate) struct PieceCopies {
+    copies: SmallVec<[PieceCopy; 1]>,
+    patterns: SmallVec<[RunPattern; 1]>,
+    owners: usize,
+    /// All pieces by their places in the array, if they are many and of several ranks, which lie among one another.
+    order: Vec<u32>,
+}
+
+impl PieceCopies {
+    /// Those of a plan, from blocks in one memory order to an array in another. `element_size` is in bytes.
+    pub(crate) fn of(plan: &Plan, (from, to): (MemoryOrder, MemoryOrder), element_size: usize) -> Self {
+        let copies = SmallVec::with_capacity(plan.pieces.len());
+        let mut all = Self { copies, patterns: SmallVec::new(), owners: 0, order: Vec::new() };
+        let mut rank = None;
+        for piece in &plan.pieces {
+            all.owners += usize::from(rank.replace(piece.block.rank) != Some(piece.block.rank));
+            let known = match plan.runs(piece, from, to) {
+                Ok(PartRuns::Elements(runs)) => RunPattern::of(&runs, element_size),
+                Ok(PartRuns::Points { .. }) | Err(_) => None,
+            };
+            let offset = piece.destination_offset.checked_mul(element_size as u64);
+            let known = known.and_then(|(pattern, (source, destination))| {
+                Some((pattern, (source, destination.checked_add(offset?)?)))
+            });
+            let (pattern, start) =
+                known.map_or((NONE, (0, 0)), |(pattern, start)| (all.number(pattern), start));
+            let owner = u32::try_from(all.owners - 1).unwrap_or(NONE);
+            all.copies.push(PieceCopy { block: piece.block.index, owner, pattern, start });
+        }
+        if all.owners > 1 && all.copies.len() >= MANY_PIECES {
+            all.order = all.by_place();
+        }
+        all
+    }
+
+    /// The number of a pattern, which is added if it is none of the last ones.
+    fn number(&mut self, pattern: RunPattern) -> u32 {
+        let recent = self.patterns.iter().enumerate().rev().take(RECENT_PATTERNS);
+        let found = recent.filter(|(_, known)| **known == pattern).map(|(number, _)| number).next();
+        let number = found.unwrap_or_else(|| {
+            self.patterns.push(pattern);
+            self.patterns.len() - 1
+        });
+        u32::try_from(number).unwrap_or(NONE)
+    }
+
+    /// The pieces by their places in the array, if they are all short runs and of several ranks, one after the other there.
+    fn by_place(&self) -> Vec<u32> {
+        let is_short = |copy: &PieceCopy| {
+            let pattern = self.patterns.get(copy.pattern as usize);
+            pattern.is_some_and(|pattern| pattern.run_bytes() <= LIMIT_RUN_BYTES)
+        };
+        if !self.copies.iter().all(is_short) {
+            return Vec::new();
+        }
+        let mut order: Vec<u32> = (0..).take(self.copies.len()).collect();
+        order.sort_by_key(|&piece| self.copies.get(piece as usize).map(|copy| copy.start.1));
+        order
+    }
+
+    /// That order, if it is to be kept and the pieces are of so many ranks.
+    pub(crate) fn order_of(&self, owners: usize) -> Option<&[u32]> {
+        (self.owners == owners && !self.order.is_empty()).then_some(&self.order)
+    }
+
+    /// Which of its ranks a piece is of, by rising rank.
+    pub(crate) fn owner(&self, piece: usize) -> Option<usize> {
+        self.copies.get(piece).map(|copy| copy.owner as usize)
+    }
+
+    /// Whether a piece has several runs, which are short.
+    pub(crate) fn is_short(&self, piece: usize) -> bool {
+        let pattern = self.copies.get(piece).and_then(|copy| self.patterns.get(copy.pattern as usize));
+        pattern.is_some_and(|pattern| {
+            pattern.run_bytes() < SCATTER_BYTES && pattern.run_bytes() < pattern.len_bytes()
+        })
+    }
+
+    /// The number of a piece's block on its rank.
+    pub(crate) fn block(&self, piece: usize) -> Option<u32> {
+        self.copies.get(piece).map(|copy| copy.block)
+    }
+
+    /// Copies a piece out of its block into the array, all of each, and says how many bytes that was; `None` if its
+    /// elements are no runs.
+    pub(crate) fn copy(
+        &self,
+        piece: usize,
+        block: &[u8],
+        destination: &mut [u8],
+    ) -> Option<Result<usize, CopyError>> {
+        let copy = self.copies.get(piece)?;
+        let pattern = self.patterns.get(copy.pattern as usize)?;
+        let copied = pattern.copy(block, destination, copy.start);
+        Some(copied.map(|()| pattern.len_bytes() as usize))
+    }
+}
