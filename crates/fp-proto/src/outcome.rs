@@ -207,6 +207,12 @@ impl RefusalReason {
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Self::Closing | Self::ShortOfMemory(_))
     }
+
+    /// Whether whoever was attached before may be what is in its own way: the publisher counts a member until it has
+    /// noticed that its link is gone.
+    pub fn counts_subscriptions(&self) -> bool {
+        matches!(self, Self::TooManySubscriptions { .. } | Self::TooManyOfPeer { .. })
+    }
 }
 
 /// The number of a cohort's first step, in words.

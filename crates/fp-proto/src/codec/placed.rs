@@ -223,4 +223,19 @@ mod tests {
         assert!(Placement::decode(&Placement::encode(StepId(1), None, &many[1..])).is_some());
         assert!(Placement::decode(&Placement::encode(StepId(1), None, &many)).is_none());
     }
+
+    #[test]
+    fn a_short_number_that_was_written_long_is_believed_by_neither_codec() {
+        let place = PlaceRef::Segment { segment: 0, offset: 0, len: 0 };
+        let block = PlacedRef { variable: "", block: u32::MAX, place };
+        let bytes = Placement::encode(StepId(1), None, &[block]);
+        assert!(Placement::decode(&bytes).is_some());
+        let at = bytes.iter().position(|byte| *byte == FOUR_BYTES).expect("the block takes four bytes");
+        let mut long = bytes[..at].to_vec();
+        long.push(EIGHT_BYTES);
+        long.extend_from_slice(&u64::from(u32::MAX).to_le_bytes());
+        long.extend_from_slice(&bytes[at + 5..]);
+        assert!(Placement::decode(&long).is_none());
+        assert!(from_bytes::<DataMessage, 4000>(&long).is_err());
+    }
 }

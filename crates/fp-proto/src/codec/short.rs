@@ -109,7 +109,11 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// A number of at most four bytes. The general codec believes none that was written in eight, however small it is.
     pub(super) fn short_number(&mut self) -> Option<u32> {
+        if self.0.first() == Some(&EIGHT_BYTES) {
+            return None;
+        }
         u32::try_from(self.number()?).ok()
     }
 

@@ -242,7 +242,9 @@ fn share_answerers(machine: &mut SubscriberMachine) {
 fn publisher_refused(machine: &mut SubscriberMachine, from: PeerId, reason: RefusalReason) {
     machine.wire.disconnect(from, DisconnectReason::Done);
     machine.attachment.publisher = None;
-    if !reason.may_pass() || mutated!(machine.wire, ShortageIsFinal) {
+    let comes_back = machine.attachment.awaiting.is_some();
+    let passes = reason.may_pass() && !mutated!(machine.wire, ShortageIsFinal);
+    if !passes && !(comes_back && reason.counts_subscriptions()) {
         return attaching_failed(machine, OpenFailure::Refused(reason));
     }
     machine.attachment.refused = Some(reason).filter(|reason| *reason != RefusalReason::Closing);

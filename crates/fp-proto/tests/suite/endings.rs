@@ -227,3 +227,26 @@ fn whoever_awaits_a_restart_takes_no_epoch_that_is_over() {
     assert_eq!(subscribers.lead.epoch(), Some(Epoch(8)));
     assert!(events(&said).iter().any(|event| matches!(event, Event::Restarted { .. })), "{said:?}");
 }
+
+/// The publisher counts it still, as it has not noticed that the link is gone.
+#[test]
+fn whoever_comes_back_is_not_ended_by_its_own_place() {
+    let (first, second) = (PeerId(21), PeerId(22));
+    let at = |secs| START.after(Duration::from_secs(secs));
+    let refusals = [
+        RefusalReason::TooManyOfPeer { limit: 1, peer: "host 1".to_owned() },
+        RefusalReason::TooManySubscriptions { limit: 1 },
+    ];
+    for reason in refusals {
+        let mut subscribers = Subscribers::open();
+        subscribers.attach(START, first, Epoch(7));
+        subscribers.lead.handle_disconnected(START, first);
+        let ticket = dialled(&effects(|| subscribers.lead.poll()));
+        subscribers.lead.handle_dialled(at(1), ticket, second);
+        let reply = Message::ProbeReply { epoch: Epoch(7), incumbent: true };
+        let said = subscribers.hear(at(1), second, vec![reply, Message::Refused { reason }]);
+        assert_eq!(events(&said), []);
+        let said = subscribers.attach(at(2), PeerId(23), Epoch(7));
+        assert!(events(&said).iter().any(|event| matches!(event, Event::Restarted { .. })), "{said:?}");
+    }
+}

@@ -13,7 +13,7 @@ use fp_proto::config::ContactText;
 use fp_proto::effect::{DialTicket, DisconnectReason, Effect, PeerId};
 use fp_proto::event::Event;
 use fp_proto::message::{Assignment, Message};
-use fp_proto::outcome::{EndReason, ExpulsionCause};
+use fp_proto::outcome::{EndReason, ExpulsionCause, RefusalReason};
 use fp_types::{Epoch, Rank};
 
 impl World {
@@ -181,7 +181,10 @@ impl World {
                 }
             }
             // To a member it says that its condition is refused, which its lead is asked about as it hears of it.
-            Message::Refused { .. } if self.oracle.member_of(from, to).is_some() => {}
+            Message::Refused { reason: RefusalReason::Condition(_) }
+                if self.oracle.member_of(from, to).is_some() => {}
+            // Who comes back may be counted still, and asks again.
+            Message::Refused { reason } if reason.counts_subscriptions() => {}
             Message::Refused { .. } => self.oracle.refused(to),
             Message::Reselected { first, spec } => self.oracle.reselected(to, *first, spec),
             Message::StreamEnd { reason, skipped } => {
