@@ -708,6 +708,13 @@ module flexpath_c
       type(c_measured), intent(out) :: info
     end function c_step_measured_at
 
+    integer(c_int32_t) function c_step_decided_at(step, micros) &
+        bind(C, name='flexpath_step_decided_at')
+      import :: c_int32_t, c_int64_t, c_ptr
+      type(c_ptr), value :: step
+      integer(c_int64_t), intent(out) :: micros
+    end function c_step_decided_at
+
     integer(c_int32_t) function c_step_unjudged(step, reason) &
         bind(C, name='flexpath_step_unjudged')
       import :: c_int32_t, c_ptr
@@ -1367,6 +1374,7 @@ module flexpath
   public :: flexpath_publisher_request_at, flexpath_publisher_is_asked, flexpath_publisher_decline
   public :: flexpath_subscriber_request, flexpath_subscriber_set_condition, flexpath_subscriber_first_step
   public :: flexpath_measured, flexpath_step_measured_count, flexpath_step_measured_at, flexpath_step_unjudged
+  public :: flexpath_step_decided_at
   public :: flexpath_step_done, flexpath_step_give_back
   public :: flexpath_selection, flexpath_region, flexpath_points, flexpath_block, flexpath_rank
   public :: flexpath_event, flexpath_publisher_next_event, flexpath_subscriber_next_event
@@ -3051,6 +3059,21 @@ contains
     end if
     call conclude_status('flexpath_step_measured_at', status, stat, errmsg)
   end subroutine flexpath_step_measured_at
+
+  ! When the publisher decided the step: microseconds since 1970-01-01 00:00 UTC, by the clock of its rank 0. It is 0
+  ! without a condition.
+  subroutine flexpath_step_decided_at(step, micros, stat, errmsg)
+    type(flexpath_step), intent(in) :: step
+    integer(c_int64_t), intent(out) :: micros
+    integer, intent(out), optional :: stat
+    character(len=*), intent(inout), optional :: errmsg
+    integer(c_int64_t) :: told
+    integer(c_int32_t) :: status
+    told = 0
+    status = c_step_decided_at(step%handle, told)
+    micros = told
+    call conclude_status('flexpath_step_decided_at', status, stat, errmsg)
+  end subroutine flexpath_step_decided_at
 
   ! Why the step could not be judged by the subscriber's option Condition: it comes all the same. Empty if it was
   ! judged, or there is no condition.

@@ -1166,6 +1166,12 @@ public:
             check(flexpath_step_measured_at(raw(), index, &all[index]));
         return all;
     }
+    /* When the publisher decided the step, by the clock of its rank 0; 1970 without a Condition. */
+    std::chrono::system_clock::time_point decided_at() const {
+        std::uint64_t micros = 0;
+        check(flexpath_step_decided_at(raw(), &micros));
+        return std::chrono::system_clock::time_point(std::chrono::microseconds(micros));
+    }
     /* Why the Condition could not be judged in this step; empty if it was. */
     std::string unjudged() const {
         const char *reason = nullptr;

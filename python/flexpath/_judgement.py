@@ -1,6 +1,7 @@
 """What is told with a step of why its subscriber gets it."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +36,5 @@ class Judgement:
     measured: tuple[Measured, ...]
     #: Why the step was not judged: it comes all the same. None where it was.
     unjudged: str | None
+    #: When the publisher decided the step, by the clock of its rank 0, in UTC.
+    decided_at: datetime

@@ -169,7 +169,7 @@ class Step:
     def judgement(
         self,
     ) -> (
-        tuple[list[tuple[str, int | float | tuple[float, float] | None, tuple[int, ...] | None]], str | None] | None
+        tuple[list[tuple[str, int | float | tuple[float, float] | None, tuple[int, ...] | None]], str | None, int] | None
     ): ...
     @property
     def is_released(self) -> bool: ...

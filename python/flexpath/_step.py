@@ -1,6 +1,7 @@
 """A step being read: its variables, as arrays that are elsewhere until they are indexed."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -67,10 +68,14 @@ class Step(Mapping[str, "Array"]):
     def judgement(self) -> Judgement | None:
         """Why the step is one that the condition asks for.
 
-        It is None without a condition, and with one that looks at variables alone.
+        It is None without a condition. One that looks at variables alone has no numbers.
         """
         told = self._native.judgement
-        return None if told is None else Judgement(tuple(Measured(*one) for one in told[0]), told[1])
+        if told is None:
+            return None
+        measured, unjudged, micros = told
+        decided_at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
+        return Judgement(tuple(Measured(*one) for one in measured), unjudged, decided_at)
 
     @property
     def is_released(self) -> bool:

@@ -7,13 +7,13 @@ use pyo3::types::PyTuple;
 /// What a measure is called, its number, and where it is.
 type OneOf<'py> = (String, Option<Bound<'py, PyAny>>, Option<Bound<'py, PyTuple>>);
 
-/// What was measured, and why the step was not judged.
-pub(crate) type Told<'py> = (Vec<OneOf<'py>>, Option<String>);
+/// What was measured, why the step was not judged, and when it was decided: microseconds since the Unix epoch.
+pub(crate) type Told<'py> = (Vec<OneOf<'py>>, Option<String>, u64);
 
 /// A judgement.
 pub(crate) fn told<'py>(py: Python<'py>, judgement: &Judgement) -> PyResult<Told<'py>> {
     let measured = judgement.measured.iter().map(|measured| one(py, measured)).collect::<PyResult<_>>()?;
-    Ok((measured, judgement.unjudged.as_ref().map(ToString::to_string)))
+    Ok((measured, judgement.unjudged.as_ref().map(ToString::to_string), judgement.decided_at_micros))
 }
 
 fn one<'py>(py: Python<'py>, measured: &Measured) -> PyResult<OneOf<'py>> {

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime, timedelta
 
 import flexpath
 import numpy as np
@@ -298,6 +299,7 @@ class TestConditions:
             for number in expected:
                 with subscriber.next_step(30.0) as step:
                     assert step.number == number and step.judgement.unjudged is None
+                    assert timedelta(0) <= datetime.now(UTC) - step.judgement.decided_at < timedelta(hours=1)
                     (top,) = step.judgement.measured
                 place = np.unravel_index(all_fields[number][1:3].argmax(), (2, 6))
                 where = (int(place[0]) + 1, int(place[1]))
@@ -374,9 +376,10 @@ class TestConditions:
             with flexpath.subscribe(stream) as all_steps, flexpath.subscribe(stream, when="has(x)") as some:
                 with publisher.step() as step:
                     step["x"] = 1
-                for subscriber in (all_steps, some):
-                    with subscriber.next_step(30.0) as step:
-                        assert step.judgement is None
+                with all_steps.next_step(30.0) as step:
+                    assert step.judgement is None
+                with some.next_step(30.0) as step:
+                    assert step.judgement.measured == () and step.judgement.unjudged is None
 
 
 def test_other_variables_from_some_step_on(stream):

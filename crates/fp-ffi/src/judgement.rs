@@ -25,6 +25,13 @@ pub extern "C" fn flexpath_step_measured_at(
     guard(|| give(info, find(step)?.told().at(index)?, "info"))
 }
 
+/// Writes when the publisher decided the step to `micros`: microseconds since 1970-01-01 00:00 UTC, by the clock of the
+/// publisher's rank 0. It is 0 without a `Condition`. Any thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn flexpath_step_decided_at(step: *mut StepHandle, micros: *mut u64) -> Status {
+    guard(|| give(micros, find(step)?.told().decided_at_micros, "micros"))
+}
+
 /// Writes why the step could not be judged by the subscription's `Condition` to `reason`: it comes all the same. It is
 /// empty if the step was judged, or there is no condition, and valid until the step is released. Any thread.
 #[unsafe(no_mangle)]

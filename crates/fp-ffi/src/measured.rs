@@ -28,6 +28,8 @@ pub struct MeasuredStruct {
 
 /// What is told of a step, with its texts as C reads them.
 pub(crate) struct Told {
+    /// When the step was decided, in microseconds since the Unix epoch; 0 without a condition.
+    pub(crate) decided_at_micros: u64,
     measured: Vec<(CString, Measured)>,
     /// Why it was not judged; empty if it was.
     pub(crate) unjudged: CString,
@@ -36,10 +38,10 @@ pub(crate) struct Told {
 impl Told {
     /// What is told of a step; nothing where no number was looked at.
     pub(crate) fn new(judgement: Option<&Judgement>) -> Self {
-        let Judgement { unjudged, measured } = judgement.cloned().unwrap_or_default();
+        let Judgement { decided_at_micros, unjudged, measured } = judgement.cloned().unwrap_or_default();
         let unjudged = unjudged.map(|why| clean(&why.to_string())).unwrap_or_default();
         let named = |measured: Measured| (clean(&measured.measure), measured);
-        Self { measured: measured.into_iter().map(named).collect(), unjudged }
+        Self { decided_at_micros, measured: measured.into_iter().map(named).collect(), unjudged }
     }
 
     /// How many numbers there are.

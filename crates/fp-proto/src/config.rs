@@ -123,6 +123,8 @@ pub struct PublisherConfig {
     pub limit_wait: Duration,
     /// How long a rank of the cohort may be late with a step before it is named.
     pub lag_report: Duration,
+    /// Where the origin of the machine's clock lies: microseconds since the Unix epoch.
+    pub clock_origin_micros: u64,
     /// Who knows what conditions of subscriptions have measured.
     pub measures: Arc<dyn MeasureParts>,
     /// What subscribers may ask of the simulation. The lead's are those that count.
@@ -151,6 +153,7 @@ impl PublisherConfig {
             limit_peer_subscriptions: u32::MAX,
             limit_wait: Duration::from_secs(60),
             lag_report: Duration::from_millis(200),
+            clock_origin_micros: 0,
             measures: Arc::new(NoMeasures),
             parameters: Vec::new(),
             limit_requests_per_second: 1000,

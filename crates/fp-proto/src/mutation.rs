@@ -126,6 +126,8 @@ pub enum Mutation {
     FreedBeforeJudged,
     /// A step that is kept for watches is kept for them though it is decided.
     WatchedForEver,
+    /// Whoever gets a step late is told that it was decided then.
+    TimeOfAssignment,
     /// Every step joins the reserve, whatever that is to have.
     ReserveUnjudged,
     /// Whoever wants steps as the reserve has them is told that those of the past were not judged.
@@ -161,7 +163,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 73] = [
+    pub const ALL: [Self; 74] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -223,6 +225,7 @@ impl Mutation {
         Self::BusyWatchForgotten,
         Self::FreedBeforeJudged,
         Self::WatchedForEver,
+        Self::TimeOfAssignment,
         Self::ReserveUnjudged,
         Self::ReservedHitForgotten,
         Self::PeersUnbounded,

@@ -44,13 +44,14 @@ fn main() {
         noted(&case("none fires, until all is freed"), found.freed_us, "us");
         bounded(&case("bytes of an edge's report"), (found.report_bytes as f64, 128.0), "B", "at most 128 B");
         if publishers == SIZES[0].0 {
-            query((publishers, subscribers), found.told_us);
+            query(cluster, (publishers, subscribers), found.told_us);
         }
     }
 }
 
-/// Each rank looks at its part, on a core of its own, and all are told.
-fn query((publishers, subscribers): (u32, u32), told_us: f64) {
+/// Each rank looks at its part, on a core of its own, and all are told. Then each subscriber takes its part of all, which is
+/// computed: its port is the narrowest.
+fn query(cluster: LinkCost, (publishers, subscribers): (u32, u32), told_us: f64) {
     for gib in QUERIED_GIB {
         let len = (gib << 30) / u64::from(publishers) / size_of::<f64>() as u64;
         let pass_us = pass_us(&vec![1.0; len as usize]);
@@ -61,6 +62,10 @@ fn query((publishers, subscribers): (u32, u32), told_us: f64) {
         let case =
             format!("simulated, {publishers} x {subscribers} ranks, {gib} GiB queried, until all are told");
         noted(&case, (pass_us + told_us) / 1e3, "ms");
+        let part_bytes = (gib << 30) / u64::from(subscribers);
+        let case =
+            format!("{publishers} x {subscribers} ranks, {gib} GiB taken over a port of each (computed)");
+        noted(&case, cluster.port_ns(part_bytes as usize) as f64 / 1e6, "ms");
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is told of a step, as text or as a line of JSON.
 
 use fp_core::{Judgement, MeasuredNumber, Real, StepReader};
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
@@ -20,6 +21,8 @@ struct JudgementLine<'a> {
     measured: Vec<MeasuredLine<'a>>,
     /// Why it was not judged.
     unjudged: Option<String>,
+    /// When it was decided, in UTC; null if no calendar has that.
+    decided_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Serialize)]
@@ -51,6 +54,7 @@ fn line(judgement: &Judgement) -> JudgementLine<'_> {
     JudgementLine {
         measured: measured.collect(),
         unjudged: judgement.unjudged.as_ref().map(ToString::to_string),
+        decided_at: judgement.decided_at().and_then(|at| Timestamp::try_from(at).ok()),
     }
 }
 
@@ -98,6 +102,7 @@ mod tests {
     fn numbers_are_told_with_their_places() {
         let measured = |measure: &str, number, place| Measured { measure: measure.to_owned(), number, place };
         let judgement = Judgement {
+            decided_at_micros: 1_764_288_000_250_000,
             unjudged: Some(Unmeasured { rank: Rank(3), reason: "no time".to_owned() }),
             measured: vec![
                 measured("max(T)", Some(MeasuredNumber::Real(Real(9.5))), Some(vec![3, 4])),
@@ -115,7 +120,10 @@ mod tests {
                     quantile(T, 0.5, 0.0..8.0 / 4) = 6.0..inf, mean(T) = NaN, \
                     not judged: publisher rank 3 did not measure: no time";
         assert_eq!(judged(&judgement), text);
-        let json = r#"{"measured":[{"measure":"max(T)","number":9.5,"place":[3,4]},{"measure":"count(T > 5.0)","number":7},{"measure":"min(p)","number":null},{"measure":"quantile(T, 0.5, 0.0..8.0 / 4)","number":[6.0,null]},{"measure":"mean(T)","number":null}],"unjudged":"publisher rank 3 did not measure: no time"}"#;
+        let json = r#"{"measured":[{"measure":"max(T)","number":9.5,"place":[3,4]},{"measure":"count(T > 5.0)","number":7},{"measure":"min(p)","number":null},{"measure":"quantile(T, 0.5, 0.0..8.0 / 4)","number":[6.0,null]},{"measure":"mean(T)","number":null}],"unjudged":"publisher rank 3 did not measure: no time","decided_at":"2025-11-28T00:00:00.25Z"}"#;
         assert_eq!(judgement_json(&judgement).expect("JSON"), json);
+        let never = Judgement { decided_at_micros: u64::MAX, ..Judgement::default() };
+        let json = r#"{"measured":[],"unjudged":null,"decided_at":null}"#;
+        assert_eq!(judgement_json(&never).expect("JSON"), json);
     }
 }

@@ -1,7 +1,7 @@
 //! The coordinator's clock: what the machines call a moment.
 
 use fp_proto::time::Moment;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Microseconds since the handle was opened.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +16,13 @@ impl Clock {
 
     pub(crate) fn now(self) -> Moment {
         self.moment(Instant::now())
+    }
+
+    /// Where the origin lies on the clock of the world, in microseconds since the Unix epoch: zero if that is set earlier.
+    pub(crate) fn origin_micros(self) -> u64 {
+        let origin = SystemTime::now().checked_sub(self.origin.elapsed());
+        let since = origin.and_then(|origin| origin.duration_since(SystemTime::UNIX_EPOCH).ok());
+        since.map_or(0, |since| u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
     }
 
     /// What the machines call this instant.

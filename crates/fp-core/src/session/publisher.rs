@@ -276,6 +276,7 @@ impl PublisherSession {
             PublisherRole { server: server_of_role, admission, kept_bytes, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
+        config.clock_origin_micros = clock.origin_micros();
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;

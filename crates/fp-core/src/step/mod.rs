@@ -205,7 +205,7 @@ impl StepReader {
     }
 
     /// Why the step is one that the subscription's condition asks for: the numbers that were measured for it, or why it was
-    /// not judged. `None` without a condition, and of one that looks at variables alone.
+    /// not judged, and when that was decided. `None` without a condition. One that looks at variables alone has no numbers.
     pub fn judgement(&self) -> Option<&Judgement> {
         self.held.assignment.judgement.as_deref()
     }

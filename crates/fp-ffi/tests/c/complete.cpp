@@ -1,6 +1,7 @@
 // The C++ layer's share of complete.c, with both ends in one process.
 #include "check.hpp"
 #include <flexpath.hpp>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -95,6 +96,7 @@ static void check_condition() {
     }
     const auto step = subscriber.next_step(seconds(60));
     CHECK(step && step->info().step == 1 && step->unjudged().empty());
+    CHECK(std::chrono::system_clock::now() - step->decided_at() < std::chrono::hours(1));
     const auto measured = step->measured();
     CHECK(measured.size() == 1 && measured[0].measure == std::string("max(T[1:3])"));
     CHECK(measured[0].number == 11 && measured[0].ndims == 1 && measured[0].place[0] == 2);

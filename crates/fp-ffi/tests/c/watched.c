@@ -3,6 +3,7 @@
 #include "ends.h"
 #include <math.h>
 #include <stddef.h>
+#include <time.h>
 
 enum { MANY = 40, ALL = ROWS * COLUMNS, ATOMS = 5 };
 
@@ -275,8 +276,13 @@ static void check_measured(flexpath_step *step, uint64_t number, const char *con
     uint64_t count;
     flexpath_measured info;
     const char *reason;
+    uint64_t micros;
+    time_t now = time(NULL);
     MUST(flexpath_step_unjudged(step, &reason));
     CHECK(*reason == '\0');
+    /* What was decided within the last hour is of this run. */
+    MUST(flexpath_step_decided_at(step, &micros));
+    CHECK(micros / 1000000 <= (uint64_t)now + 1 && micros / 1000000 + 3600 > (uint64_t)now);
     MUST(flexpath_step_measured_count(step, &count));
     CHECK((count == 0) == (strcmp(condition, "has(particles)") == 0 || strcmp(condition, "every(7)") == 0));
     for (uint64_t index = 0; index < count; index++) {
@@ -355,6 +361,7 @@ static void check_unjudged(void)
     CHECK(count == 0);
     FAILS(FLEXPATH_STATUS_MISUSE, "measured number 0 of 0", flexpath_step_measured_at(step, 0, &info));
     FAILS(FLEXPATH_STATUS_BAD_POINTER, "reason is null", flexpath_step_unjudged(step, NULL));
+    FAILS(FLEXPATH_STATUS_BAD_POINTER, "micros is null", flexpath_step_decided_at(step, NULL));
     MUST(flexpath_step_release(step));
     FAILS(FLEXPATH_STATUS_BAD_HANDLE, "released before", flexpath_step_unjudged(step, &reason));
     close_ends();

@@ -248,6 +248,10 @@ contains
     type(flexpath_measured) :: one
     character(len=:), allocatable :: reason
     integer :: counted, at
+    integer(int64) :: micros
+    call flexpath_step_decided_at(step, micros)
+    ! 2025-01-01: no time of this program is earlier.
+    call check(wanted // ': decided lately', micros > 1735689600000000_int64)
     call flexpath_step_unjudged(step, reason)
     call check(wanted // ': judged', len(reason) == 0)
     call flexpath_step_measured_count(step, counted)

@@ -12,7 +12,7 @@ use crate::publisher::ledger::RESERVE;
 use crate::publisher::{drain, log};
 use crate::transition::Transition;
 use crate::wire::mutated;
-use fp_types::{StepId, SubscriptionId};
+use fp_types::{Judgement, StepId, SubscriptionId};
 use smallvec::smallvec;
 
 impl Served {
@@ -91,6 +91,9 @@ fn hand_over(
     log::append(machine, Decision::Assigned { subscription, member, step });
     let Some(lead) = &machine.lead else { return };
     let Some(decided) = lead.steps.get(&step) else { return };
+    let at = if mutated!(machine.wire, TimeOfAssignment) { machine.wire.now } else { decided.at };
+    let decided_at_micros = machine.config.clock_origin_micros.saturating_add(at.as_micros());
+    let told = |found: &Judgement| Box::new(Judgement { decided_at_micros, ..found.clone() });
     let assignment = Assignment {
         step,
         table: decided.table,
@@ -99,7 +102,7 @@ fn hand_over(
         values: decided.values.clone(),
         len_bytes: decided.len_bytes,
         queued_steps: u32::try_from(waiting).unwrap_or(u32::MAX),
-        judgement: decided.judgement_of(subscription),
+        judgement: decided.judgement_of(subscription).map(told),
     };
     machine.wire.send(peer, assignment.into_message());
 }

@@ -42,7 +42,7 @@ impl Numbers {
     }
 }
 
-/// What is found for a subscription of a step that is decided. What is not empty is told.
+/// What is found for a subscription of a step that is decided.
 pub(crate) fn judge(
     machine: &mut PublisherMachine,
     subscription: SubscriptionId,
@@ -65,7 +65,7 @@ pub(crate) fn judge_unmeasured(served: &Served, (step, table): (StepId, &StepTab
     let unmeasured = Unmeasured::new(Rank::LEAD, reason);
     if condition.condition().has_memory() {
         // What it would remember of the steps before is not known.
-        return (Verdict::Unjudged, Judgement { unjudged: Some(unmeasured), measured: Vec::new() });
+        return (Verdict::Unjudged, Judgement { unjudged: Some(unmeasured), ..Judgement::default() });
     }
     let unmeasured: Found = Err(unmeasured);
     condition.clone().judge((step, table), |_| Some(&unmeasured))

@@ -139,7 +139,7 @@ fn shares(
     let kept = Kept { is_whole: judged.is_some(), not_kept: if any { &[] } else { &report.not_kept } };
     let of_reserve = judge_for_reserve(machine, step, &kept, judged);
     let (mut shares, mut judgements) = (standing_shares(machine, step, &kept, &of_reserve), Vec::new());
-    let told = of_reserve.iter().filter(|(verdict, found)| *verdict != Verdict::Unmet && !found.is_empty());
+    let told = of_reserve.iter().filter(|(verdict, _)| *verdict != Verdict::Unmet);
     judgements.extend(told.map(|(_, judgement)| (RESERVE, judgement.clone())));
     for id in looked_at(machine, &kept, judged) {
         let Some(lead) = &machine.lead else { break };
@@ -161,7 +161,7 @@ fn shares(
                     let for_reserve = for_reserve.filter(|_| !forgets).cloned();
                     for_reserve.unwrap_or_else(|| condition::judge_unmeasured(served, (step, table)))
                 };
-                if verdict != Verdict::Unmet && !judgement.is_empty() && share == Share::Has {
+                if verdict != Verdict::Unmet && share == Share::Has {
                     judgements.push((id, judgement));
                 }
                 if verdict == Verdict::Unmet { Share::Unmet } else { share }
@@ -270,6 +270,7 @@ fn remember(
     report: ReadyReport,
     (holders, judgements): (Few<SubscriptionId>, Judgements),
 ) {
+    let at = machine.wire.now;
     let Some(lead) = &mut machine.lead else { return };
     if holders.is_empty() {
         return;
@@ -279,6 +280,7 @@ fn remember(
     lead.steps.insert(
         step,
         Decided {
+            at,
             table: id,
             values: report.values,
             len_bytes: report.len_bytes,

@@ -5,6 +5,7 @@ use crate::effect::PeerId;
 use crate::few;
 use crate::few::Few;
 use crate::message::{MemberId, Resumption, ScalarValue};
+use crate::time::Moment;
 use fp_types::{
     Judgement, NumberMap, Rank, StandingCondition, StepId, StepMap, StepSet, StepTable, SubscriptionId,
     TableBuilder, TableId,
@@ -123,6 +124,8 @@ const LEAST_RESERVE_BYTES: u64 = 4096;
 
 /// A decided step that somebody has.
 pub(crate) struct Decided {
+    /// When it was decided.
+    pub(crate) at: Moment,
     pub(crate) table: TableId,
     pub(crate) values: Vec<ScalarValue>,
     pub(crate) len_bytes: u64,
@@ -140,10 +143,9 @@ impl Decided {
         few::add(&mut self.holders, subscription);
     }
 
-    /// What was found for this subscription, if anything was measured.
-    pub(crate) fn judgement_of(&self, subscription: SubscriptionId) -> Option<Box<Judgement>> {
-        let found = self.judgements.iter().find(|(id, _)| *id == subscription);
-        found.map(|(_, judgement)| Box::new(judgement.clone()))
+    /// What was found for this subscription, if it has a condition.
+    pub(crate) fn judgement_of(&self, subscription: SubscriptionId) -> Option<&Judgement> {
+        self.judgements.iter().find(|(id, _)| *id == subscription).map(|(_, judgement)| judgement)
     }
 
     /// This subscription has it no more.

@@ -74,9 +74,7 @@ pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: Subscription
         let table = decided.and_then(|decided| machine.tables.find(decided.table));
         let judged = match reserved {
             // It was judged for the reserve.
-            Some(decided) => {
-                Some((Verdict::Met, decided.judgement_of(RESERVE).map(|found| *found).unwrap_or_default()))
-            }
+            Some(decided) => Some((Verdict::Met, decided.judgement_of(RESERVE).cloned().unwrap_or_default())),
             None => table.map(|table| condition::judge_unmeasured(served, (step, &table))),
         };
         match judged {
@@ -129,7 +127,7 @@ pub(crate) fn admit(
         if let Some(decided) = lead.steps.get_mut(&step) {
             decided.hold(subscription);
             let at = past.given.binary_search(&step).ok();
-            let judgement = at.and_then(|at| past.judgements.get(at)).filter(|told| !told.is_empty());
+            let judgement = at.and_then(|at| past.judgements.get(at)).filter(|_| served.condition.is_some());
             decided.judgements.extend(judgement.map(|told| (subscription, told.clone())));
         }
     }

@@ -4,7 +4,7 @@ use crate::middle_rank::{START, contact, effects};
 use fp_proto::commands::{Begin, BeginWait};
 use fp_proto::config::{CohortConfig, PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec};
 use fp_proto::effect::{Effect, PeerId};
-use fp_proto::message::{Assignment, Message};
+use fp_proto::message::Message;
 use fp_proto::outcome::RefusalReason;
 use fp_proto::publisher::PublisherMachine;
 use fp_types::{
@@ -71,8 +71,9 @@ pub(crate) fn publish(machine: &mut PublisherMachine, with_particles: bool) {
 /// The steps of assignments with the numbers of those that were skipped; nothing else was sent.
 fn steps(heard: &[Message]) -> Vec<(u64, u64)> {
     let step = |message: &Message| {
-        let Message::Assign(Assignment { step, skipped, .. }) = message else { panic!("{message:?}") };
-        (step.0, *skipped)
+        let Message::AssignJudged { assignment, judgement } = message else { panic!("{message:?}") };
+        assert!(judgement.unjudged.is_none() && judgement.measured.is_empty(), "{judgement:?}");
+        (assignment.step.0, assignment.skipped)
     };
     heard.iter().map(step).collect()
 }

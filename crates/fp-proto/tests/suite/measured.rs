@@ -7,11 +7,13 @@ use fp_proto::config::{CohortConfig, PublisherConfig, StartAt, SubscriptionSpec}
 use fp_proto::message::{MeasurePart, Message};
 use fp_proto::outcome::RefusalReason;
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::time::Moment;
 use fp_types::{
     Condition, ConditionRefusal, Contribution, Epoch, Found, Judgement, Measure, MeasureParts, Measured,
     MeasuredNumber, Rank, Unmeasured,
 };
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A part is a number of one byte.
 #[derive(Debug)]
@@ -57,6 +59,10 @@ pub(crate) fn begin(machine: &mut PublisherMachine) -> BegunStep {
 
 /// A step in which each measure is that much, or is not measured.
 pub(crate) fn publish(machine: &mut PublisherMachine, number: Option<u8>) {
+    publish_at(machine, START, number);
+}
+
+fn publish_at(machine: &mut PublisherMachine, now: Moment, number: Option<u8>) {
     let begun = begin(machine);
     let part = |measure: &Arc<str>| MeasurePart {
         measure: measure.to_string(),
@@ -64,7 +70,7 @@ pub(crate) fn publish(machine: &mut PublisherMachine, number: Option<u8>) {
         unmeasured: number.is_none().then(|| Unmeasured::new(Rank(0), "no time".to_owned())),
     };
     machine.measured(begun.step, begun.measures.iter().map(part).collect()).expect("the step is open");
-    machine.end_step(START, begun.step, Contribution::default(), Vec::new(), 10).expect("it ends");
+    machine.end_step(now, begun.step, Contribution::default(), Vec::new(), 10).expect("it ends");
 }
 
 /// The steps of assignments, what was told of each, and how many were skipped before.
@@ -121,6 +127,32 @@ fn equal_measures_are_one() {
         of.count()
     };
     assert_eq!((to(READER), to(OTHER)), (2, 1));
+}
+
+/// A newcomer is told the same time of a reserved step as whoever had it at once.
+#[test]
+fn the_time_that_is_told_is_that_of_the_decision() {
+    let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
+    (config.reserve_steps, config.measures) = (1, Arc::new(Bytes));
+    (config.clock_origin_micros, config.reserve_when) = (7_000_000, when("max(T) > 5").when);
+    let mut machine = PublisherMachine::new(config, START);
+    machine.handle_listing(START, Vec::new());
+    subscribe(&mut machine, READER, when("max(T) > 5"));
+    let decided = START.after(Duration::from_millis(2));
+    machine.handle_timeout(decided);
+    publish_at(&mut machine, decided, Some(6));
+    let at_once = heard(&mut machine, READER);
+    machine.handle_timeout(decided.after(Duration::from_millis(3)));
+    let spec = SubscriptionSpec { start_at: StartAt::OldestReserved, ..when("max(T) > 5") };
+    let late = subscribe(&mut machine, OTHER, spec);
+    let expected = 7_002_000 + START.as_micros();
+    for heard in [&at_once[..], &late[1..]] {
+        let told: Vec<_> = told(heard)
+            .into_iter()
+            .map(|(step, judgement)| (step, judgement.map(|told| told.decided_at_micros)))
+            .collect();
+        assert_eq!(told, [(0, Some(expected))]);
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl LinkCost {
     }
 
     /// How long a message occupies a port.
-    pub(crate) fn port_ns(&self, len_bytes: usize) -> u64 {
+    pub fn port_ns(&self, len_bytes: usize) -> u64 {
         (len_bytes as u128 * 1_000_000_000 / u128::from(self.bytes_per_second)) as u64
     }
 

@@ -52,7 +52,7 @@ impl StandingCondition {
     /// has nothing is one of which no rank has an element.
     ///
     /// What was not measured leaves memory as it was: the step is passed over. A condition whose truth does not depend on it
-    /// is judged all the same. The judgement of a step that is not one is empty.
+    /// is judged all the same. The judgement of a step that is not one is empty. When it was decided is the caller's to say.
     pub fn judge<'f>(
         &mut self,
         (step, table): (StepId, &StepTable),
@@ -75,7 +75,7 @@ impl StandingCondition {
             Some(Err(_)) => None,
         };
         let measured = self.names.iter().zip(found).filter_map(told).collect();
-        (verdict, Judgement { unjudged, measured })
+        (verdict, Judgement { unjudged, measured, ..Judgement::default() })
     }
 }
 

@@ -8,6 +8,7 @@ use super::Comparison;
 use crate::attribute::Real;
 use crate::id::Rank;
 use std::cmp::Ordering;
+use std::time::{Duration, SystemTime};
 
 /// Longest text of why something was not measured, in bytes.
 pub const LIMIT_REASON_BYTES: usize = 256;
@@ -122,9 +123,11 @@ pub struct Measured {
     pub place: Option<Vec<u64>>,
 }
 
-/// Why a subscriber with a condition gets a step: the numbers, or why it could not be judged.
+/// Why a subscriber with a condition gets a step: the numbers, or why it could not be judged; and since when that is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Judgement {
+    /// When the publisher decided the step, by the clock of its lead: microseconds since the Unix epoch.
+    pub decided_at_micros: u64,
     /// Why it was not judged. Such a step counts as one that satisfies the condition.
     pub unjudged: Option<Unmeasured>,
     /// What was measured, in the order of the condition's text.
@@ -132,9 +135,9 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether there is nothing to tell.
-    pub fn is_empty(&self) -> bool {
-        self.unjudged.is_none() && self.measured.is_empty()
+    /// When the publisher decided the step, by the clock of its lead. `None` of what no clock can say.
+    pub fn decided_at(&self) -> Option<SystemTime> {
+        SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(self.decided_at_micros))
     }
 
     /// The number of a measure, as it is written.

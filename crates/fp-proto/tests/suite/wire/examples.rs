@@ -274,6 +274,7 @@ fn about_measures() -> Vec<Message> {
         place: place.map(<[u64]>::to_vec),
     };
     let judgement = Judgement {
+        decided_at_micros: 70_000,
         unjudged: Some(unmeasured()),
         measured: vec![
             number(None, None),

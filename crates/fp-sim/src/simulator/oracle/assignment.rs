@@ -4,10 +4,12 @@ use super::Rule;
 use super::{MemberTruth, Oracle, PublisherTruth, SubscriptionTruth};
 use crate::simulator::content::{CLOCK, Demand, MEASURE};
 use crate::simulator::names::CohortId;
+use crate::simulator::world::CLOCK_ORIGIN_MICROS;
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, MemberId};
 use fp_proto::outcome::EndReason;
 use fp_proto::publisher::{PRECIOUS, RESERVE};
+use fp_proto::time::Moment;
 use fp_types::{Rank, StepId, SubscriptionId};
 use std::collections::BTreeSet;
 
@@ -179,12 +181,28 @@ impl Oracle {
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
         let Some(known) = truth.members.get(&member).cloned() else { return };
         self.check_assignment_facts(cohort, known.subscription, assignment);
+        self.check_decided_at(cohort, assignment);
         self.check_skipped(cohort, known.subscription, assignment);
         if let Some(reader) = self.subscribers.get_mut(&known.cohort)
             && let Some(attachment) = reader.attachments.get_mut(known.attachment)
         {
             attachment.sent.push(assignment.clone());
         }
+    }
+
+    /// The time of a judgement is not before the last rank ended the step, and the same for everybody who is told.
+    fn check_decided_at(&mut self, cohort: CohortId, assignment: &Assignment) {
+        let (Some(judgement), now) = (&assignment.judgement, self.now) else { return };
+        let (step, told) = (assignment.step, judgement.decided_at_micros);
+        let truth = self.publishers.get_mut(&cohort).expect("checked by the caller");
+        let first = *truth.decided_at.entry(step).or_insert(told);
+        let moment = told.checked_sub(CLOCK_ORIGIN_MICROS).map(Moment::from_micros);
+        let ended = truth.ended_by_all(step);
+        let in_time =
+            moment.is_some_and(|moment| ended.is_some_and(|ended| ended <= moment) && moment <= now);
+        self.demand(in_time && told == first, Rule::JudgementSaysWhenStepWasDecided, || {
+            format!("{cohort}: step {step}, ended at {ended:?}, was decided at {moment:?}, and {first} us was told")
+        });
     }
 
     /// What an assignment says of its step is true.
@@ -393,6 +411,7 @@ fn told_of(assignment: &Assignment) -> Option<Result<Option<u64>, u32>> {
     let judgement = assignment.judgement.as_ref()?;
     Some(match &judgement.unjudged {
         Some(unmeasured) => Err(unmeasured.rank.0),
+        None if judgement.measured.is_empty() => return None,
         None => Ok(judgement.number(MEASURE).map(|number| number.as_f64() as u64)),
     })
 }

@@ -97,6 +97,7 @@ rules! {
     PausesHold => "a pause holds every rank until its time is over, or somebody has them go on",
     RequestsAreSeenAtSameStep => "every rank sees the same requests at the same step",
     JudgementIsTrue => "what is told of what was measured is true",
+    JudgementSaysWhenStepWasDecided => "a judgement says when the step was decided",
     QueueThatKeepsNewestKeepsIt => "a queue that keeps the newest keeps it",
     RanksAttachAsTheirLeadDoes => "ranks attach as their lead does",
     RedeliveredStepSaysSo => "a redelivered step says so",

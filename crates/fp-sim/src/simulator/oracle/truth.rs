@@ -210,6 +210,8 @@ pub(crate) struct PublisherTruth {
     pub(crate) tables: BTreeMap<TableId, Vec<(u32, Vec<u64>)>>,
     pub(crate) started_at: Moment,
     pub(crate) opened_at: Option<Moment>,
+    /// When steps were decided, by what was told of them first.
+    pub(crate) decided_at: BTreeMap<StepId, u64>,
     /// When the lead's handle was gone, or the cohort lost.
     pub(crate) over_at: Option<Moment>,
     /// A rank's close came to its deadline.
@@ -234,6 +236,7 @@ impl PublisherTruth {
             pauses_asked: Vec::new(),
             resumes: Vec::new(),
             measured_from: BTreeMap::new(),
+            decided_at: BTreeMap::new(),
             hosts: BTreeMap::new(),
             tables: BTreeMap::new(),
             started_at: now,

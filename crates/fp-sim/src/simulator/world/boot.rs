@@ -18,7 +18,7 @@ use crate::simulator::scenario::{Numbers, OddRank, PublisherPlan, STREAM, Scenar
 use crate::simulator::steering::{REQUESTS_PER_SECOND, parameters};
 use crate::simulator::store::Store;
 use crate::simulator::trace::{Trace, TraceMode};
-use crate::simulator::world::{Due, Life, Slot, World};
+use crate::simulator::world::{CLOCK_ORIGIN_MICROS, Due, Life, Slot, World};
 use fp_proto::config::{CohortConfig, ContactText, PublisherConfig, SubscriberConfig};
 use fp_proto::mutation::Mutation;
 use fp_proto::publisher::PublisherMachine;
@@ -194,6 +194,7 @@ impl World {
         config.least_limit_steps = plan.least_limit_steps;
         config.limit_subscriptions = plan.limit_subscriptions;
         config.limit_peer_subscriptions = plan.limit_peer_subscriptions;
+        config.clock_origin_micros = CLOCK_ORIGIN_MICROS;
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
         config.measures = Arc::new(Sums);

@@ -39,6 +39,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// What a publisher that is short of memory says.
 const SHORTAGE: MemoryShortage = MemoryShortage { left_bytes: 300, kept_bytes: 1 << 26 };
 
+/// Where the origin of virtual time lies on the clock of the world.
+pub(crate) const CLOCK_ORIGIN_MICROS: u64 = 1_700_000_000_000_000;
+
 /// How a process is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
