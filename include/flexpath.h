@@ -1454,7 +1454,8 @@ flexpath_status flexpath_step_measured_at(struct flexpath_step *step,
  Writes when the publisher decided the step to `micros`: microseconds since 1970-01-01 00:00 UTC, by the clock of the
  publisher's rank 0. It is 0 without a `Condition`. Any thread.
  */
-flexpath_status flexpath_step_decided_at(struct flexpath_step *step, uint64_t *micros);
+flexpath_status flexpath_step_decided_at(struct flexpath_step *step,
+                                         uint64_t *micros);
 
 /*
  Writes why the step could not be judged by the subscription's `Condition` to `reason`: it comes all the same. It is
