@@ -1,7 +1,11 @@
 """What is told with a step of why its subscriber gets it."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import _native
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +42,9 @@ class Judgement:
     unjudged: str | None
     #: When the publisher decided the step, by the clock of its rank 0, in UTC.
     decided_at: datetime
+
+
+def judgement(measured: "list[_native._Measured]", unjudged: str | None, micros: int) -> Judgement:
+    """Make a judgement of what the library tells; the time is in microseconds since 1970."""
+    decided_at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
+    return Judgement(tuple(Measured(*one) for one in measured), unjudged, decided_at)

@@ -9,6 +9,9 @@ from typing_extensions import Buffer
 #: "[rank 3]". A tuple: (start, count, stride) for each dimension. A list of tuples: points.
 _Selection: TypeAlias = None | str | tuple[tuple[int, int, int], ...] | list[tuple[int, ...]]
 
+#: What a measure is called, its number, and where it is.
+_Measured: TypeAlias = tuple[str, int | float | tuple[float, float] | None, tuple[int, ...] | None]
+
 __version__: str
 
 @final
@@ -166,11 +169,7 @@ class Step:
     @property
     def queued_steps(self) -> int: ...
     @property
-    def judgement(
-        self,
-    ) -> (
-        tuple[list[tuple[str, int | float | tuple[float, float] | None, tuple[int, ...] | None]], str | None, int] | None
-    ): ...
+    def judgement(self) -> tuple[list[_Measured], str | None, int] | None: ...
     @property
     def is_released(self) -> bool: ...
     def variables(self) -> list[Definition]: ...

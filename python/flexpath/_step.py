@@ -1,7 +1,6 @@
 """A step being read: its variables, as arrays that are elsewhere until they are indexed."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from . import _aio, _index, _native
 from ._dtypes import OF_NAME, name_of, of_name
 from ._errors import Incompatible, Misuse
-from ._judgement import Judgement, Measured
+from ._judgement import Judgement, judgement
 from ._records import RecordType, from_values, lies_as_it_is
 
 if TYPE_CHECKING:
@@ -71,11 +70,7 @@ class Step(Mapping[str, "Array"]):
         It is None without a condition. One that looks at variables alone has no numbers.
         """
         told = self._native.judgement
-        if told is None:
-            return None
-        measured, unjudged, micros = told
-        decided_at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
-        return Judgement(tuple(Measured(*one) for one in measured), unjudged, decided_at)
+        return None if told is None else judgement(*told)
 
     @property
     def is_released(self) -> bool:

@@ -208,8 +208,8 @@ impl RefusalReason {
         matches!(self, Self::Closing | Self::ShortOfMemory(_))
     }
 
-    /// Whether whoever was attached before may be what is in its own way: the publisher counts a member until it has
-    /// noticed that its link is gone.
+    /// Whether it counts subscriptions. A publisher counts a member until it has noticed that its link is gone. So whoever
+    /// was attached before may be what is in its own way.
     pub fn counts_subscriptions(&self) -> bool {
         matches!(self, Self::TooManySubscriptions { .. } | Self::TooManyOfPeer { .. })
     }

@@ -54,8 +54,12 @@ fn line(judgement: &Judgement) -> JudgementLine<'_> {
     JudgementLine {
         measured: measured.collect(),
         unjudged: judgement.unjudged.as_ref().map(ToString::to_string),
-        decided_at: judgement.decided_at().and_then(|at| Timestamp::try_from(at).ok()),
+        decided_at: decided_at(judgement),
     }
+}
+
+fn decided_at(judgement: &Judgement) -> Option<Timestamp> {
+    Timestamp::from_microsecond(i64::try_from(judgement.decided_at_micros).ok()?).ok()
 }
 
 /// What was measured, as JSON.

@@ -20,7 +20,7 @@ use crate::value::counters::Counters;
 use crate::value::puts::Puts;
 use fp_proto::access::{Action, Denial};
 use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
-use fp_proto::config::{CohortPosition, PublisherConfig};
+use fp_proto::config::{CohortConfig, CohortPosition, PublisherConfig};
 use fp_proto::effect::Effect;
 use fp_proto::event::{CloseOutcome, Event};
 use fp_proto::message::Message;
@@ -242,28 +242,8 @@ impl PublisherSession {
         (setup, epoch): (Setup, Epoch),
         position: CohortPosition,
     ) -> Result<(Arc<Self>, String), OpenError> {
-        let mut config =
-            PublisherConfig::new(cohort_config(&options.link, stream, setup.contact.to_string()), epoch);
-        config.cohort.position = position;
-        config.cohort.first_step = options.first_step.map(StepId);
-        config.skew_steps = options.skew_steps;
-        config.limit_bytes = options.limit_bytes;
-        config.limit_subscriptions = options.limit_subscriptions;
-        config.limit_peer_subscriptions = options.limit_peer_subscriptions;
-        config.limit_wait = options.limit_wait;
-        config.reserve_steps = match (options.reserve_steps, options.reserve_bytes) {
-            (0, bytes) if bytes != u64::MAX => u32::MAX,
-            (steps, _) => steps,
-        };
-        config.reserve_bytes = options.reserve_bytes;
-        config.reserve_when = options.reserve_condition.as_ref().map(Condition::encode);
-        config.precious_first = options.precious_first;
-        config.parameters = options.parameters.clone();
-        config.limit_requests_per_second = options.limit_requests_per_second;
-        if options.derivations {
-            config.measures = Arc::new(ExactMeasures);
-        }
-        config.least_limit_steps = options.least_limit_steps;
+        let cohort = cohort_config(&options.link, stream, setup.contact.to_string());
+        let config = config(&options, cohort, (epoch, position));
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
@@ -276,7 +256,7 @@ impl PublisherSession {
             PublisherRole { server: server_of_role, admission, kept_bytes, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.to_string();
         let clock = Clock::start();
-        config.clock_origin_micros = clock.origin_micros();
+        let config = PublisherConfig { clock_origin_micros: clock.origin_micros(), ..config };
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
@@ -383,4 +363,34 @@ pub(crate) fn held(holders: &[(SubscriptionId, Vec<StepId>)]) -> String {
     let list = |steps: &[StepId]| steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let held = holders.iter().map(|(id, steps)| format!("subscription {id}: steps {}", list(steps)));
     held.collect::<Vec<_>>().join("; ")
+}
+
+/// What the machine is to keep to.
+fn config(
+    options: &PublisherOptions,
+    cohort: CohortConfig,
+    (epoch, position): (Epoch, CohortPosition),
+) -> PublisherConfig {
+    let mut config = PublisherConfig::new(cohort, epoch);
+    config.cohort.position = position;
+    config.cohort.first_step = options.first_step.map(StepId);
+    config.skew_steps = options.skew_steps;
+    config.limit_bytes = options.limit_bytes;
+    config.limit_subscriptions = options.limit_subscriptions;
+    config.limit_peer_subscriptions = options.limit_peer_subscriptions;
+    config.limit_wait = options.limit_wait;
+    config.reserve_steps = match (options.reserve_steps, options.reserve_bytes) {
+        (0, bytes) if bytes != u64::MAX => u32::MAX,
+        (steps, _) => steps,
+    };
+    config.reserve_bytes = options.reserve_bytes;
+    config.reserve_when = options.reserve_condition.as_ref().map(Condition::encode);
+    config.precious_first = options.precious_first;
+    config.parameters = options.parameters.clone();
+    config.limit_requests_per_second = options.limit_requests_per_second;
+    if options.derivations {
+        config.measures = Arc::new(ExactMeasures);
+    }
+    config.least_limit_steps = options.least_limit_steps;
+    config
 }

@@ -44,6 +44,7 @@ use fp_types::{BlockId, Dtype, Epoch, Judgement, Region, Shape, StepId};
 #[cfg(feature = "ndarray")]
 use ndarray::{ArrayD, IxDyn, ShapeBuilder as _};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 /// A step assigned to this cohort. It is held until this and the views made of it are dropped.
 ///
@@ -205,9 +206,15 @@ impl StepReader {
     }
 
     /// Why the step is one that the subscription's condition asks for: the numbers that were measured for it, or why it was
-    /// not judged, and when that was decided. `None` without a condition. One that looks at variables alone has no numbers.
+    /// not judged. `None` without a condition. One that looks at variables alone has no numbers.
     pub fn judgement(&self) -> Option<&Judgement> {
         self.held.assignment.judgement.as_deref()
+    }
+
+    /// When the publisher decided the step, by the clock of its rank 0. `None` without a condition.
+    pub fn decided_at(&self) -> Option<SystemTime> {
+        let since = Duration::from_micros(self.judgement()?.decided_at_micros);
+        SystemTime::UNIX_EPOCH.checked_add(since)
     }
 
     /// Bytes of the step over all publisher ranks, as kept.

@@ -8,7 +8,6 @@ use super::Comparison;
 use crate::attribute::Real;
 use crate::id::Rank;
 use std::cmp::Ordering;
-use std::time::{Duration, SystemTime};
 
 /// Longest text of why something was not measured, in bytes.
 pub const LIMIT_REASON_BYTES: usize = 256;
@@ -135,11 +134,6 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// When the publisher decided the step, by the clock of its lead. `None` of what no clock can say.
-    pub fn decided_at(&self) -> Option<SystemTime> {
-        SystemTime::UNIX_EPOCH.checked_add(Duration::from_micros(self.decided_at_micros))
-    }
-
     /// The number of a measure, as it is written.
     pub fn number(&self, measure: &str) -> Option<MeasuredNumber> {
         self.measured.iter().find(|measured| measured.measure == measure)?.number
