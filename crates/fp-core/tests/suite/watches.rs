@@ -5,7 +5,7 @@ use fp_core::{
     Cohort, Judgement, MeasuredNumber, NextStep, Publisher, PublisherOptions, QueuePolicy, Region, Selection,
     StartAt, Subscriber, SubscriberOptions, TransportKind, Variable,
 };
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 const KINDS: [TransportKind; 3] = [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp];
 /// Rows and columns of the field of one rank.
@@ -57,12 +57,19 @@ fn judgement(step: &fp_core::StepReader) -> Judgement {
     step.judgement().expect("something was measured").clone()
 }
 
+/// Within what a test takes.
+fn is_now(at: SystemTime) -> bool {
+    let now = SystemTime::now();
+    (now - Duration::from_secs(60)..now + Duration::from_secs(60)).contains(&at)
+}
+
 /// Every step that comes, with what is told of it.
 fn watched(mut subscriber: Subscriber) -> Vec<(u64, Judgement)> {
     let mut steps = Vec::new();
     loop {
         match subscriber.next_step(PATIENCE).expect("a step or the end") {
             NextStep::Step(step) => {
+                assert_eq!(step.decided_at().is_some_and(is_now), step.judgement().is_some(), "{step:?}");
                 steps.push((step.step().0, step.judgement().cloned().unwrap_or_default()));
             }
             NextStep::NotYet => panic!("neither a step nor the end after {}", steps.len()),

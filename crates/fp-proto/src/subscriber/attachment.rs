@@ -243,8 +243,9 @@ fn publisher_refused(machine: &mut SubscriberMachine, from: PeerId, reason: Refu
     machine.wire.disconnect(from, DisconnectReason::Done);
     machine.attachment.publisher = None;
     let comes_back = machine.attachment.awaiting.is_some();
-    let passes = reason.may_pass() && !mutated!(machine.wire, ShortageIsFinal);
-    if !passes && !(comes_back && reason.counts_subscriptions()) {
+    let may_pass = reason.may_pass() && !mutated!(machine.wire, ShortageIsFinal);
+    let asks_again = may_pass || comes_back && reason.counts_subscriptions();
+    if !asks_again {
         return attaching_failed(machine, OpenFailure::Refused(reason));
     }
     machine.attachment.refused = Some(reason).filter(|reason| *reason != RefusalReason::Closing);
