@@ -2,15 +2,18 @@
 
 use crate::support::{PATIENCE, Place, STREAM, take};
 use fp_core::{
-    Cohort, OpenError, Publisher, PublisherOptions, Region, StartAt, Subscriber, SubscriberOptions,
+    Cohort, NextStep, OpenError, Publisher, PublisherOptions, Region, StartAt, Subscriber, SubscriberOptions,
     TransportKind, Variable,
 };
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 const RANKS: u64 = 2;
 const LEN: u64 = 6;
 /// How many hits are kept.
 const KEPT: usize = 5;
+/// Steps that are over before anybody comes. The last of them is hot, and so is the next one.
+const BEFORE: u64 = 58;
 
 fn element(step: u64, at: u64) -> f64 {
     let mixed = (step * 7919 + at * 104_729 + 17).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -84,9 +87,10 @@ fn hits_of(condition: &str, is_hit: fn(u64) -> bool, kind: TransportKind) {
         }
         let run = |end: u64| tell.iter().for_each(|tell| tell.send(end).expect("it is there"));
         let wait = || did.iter().for_each(|did| did.recv_timeout(PATIENCE).expect("it is done"));
-        run(60);
+        assert!(is_hot(BEFORE - 1) && is_hot(BEFORE));
+        run(BEFORE);
         wait();
-        let hits: Vec<u64> = (0..60).filter(|step| is_hit(*step)).collect();
+        let hits: Vec<u64> = (0..BEFORE).filter(|step| is_hit(*step)).collect();
         let kept = &hits[hits.len() - KEPT..];
         assert!(kept[KEPT - 1] - kept[0] > KEPT as u64, "some steps between are none: {kept:?}");
         let mut watcher = late(place.over(kind).with_condition(condition).expect(condition));
@@ -102,8 +106,9 @@ fn hits_of(condition: &str, is_hit: fn(u64) -> bool, kind: TransportKind) {
         }
         other.close().expect("left");
         run(80);
-        for step in (60..80).filter(|step| is_hit(*step) || (*step == 60 && is_hot(*step))) {
-            assert_eq!(next(&mut watcher), (step, 0, Some(greatest(step))));
+        // What it was told of goes on: an edge among the hits is none again with its first live step.
+        for step in (BEFORE..80).filter(|step| is_hit(*step)) {
+            assert_eq!(next(&mut watcher), (step, 0, Some(greatest(step))), "{kind:?} {condition}");
         }
         wait();
         watcher.close().expect("left");
@@ -116,6 +121,79 @@ fn who_comes_late_has_the_last_hits() {
     for kind in [TransportKind::Inproc, TransportKind::Shm, TransportKind::Tcp] {
         hits_of("max(T) > 17", is_hot, kind);
         hits_of("rises(max(T) > 17)", rises, kind);
+    }
+}
+
+/// When ranks stop: the first is told, and says which step is the last. It lies beyond what any other has begun.
+#[derive(Default)]
+struct Stop {
+    told: AtomicBool,
+    /// One more than its number; none is known while it is 0.
+    after_last: AtomicU64,
+}
+
+impl Stop {
+    /// More than ranks are apart.
+    const APART: u64 = 64;
+
+    fn is_over(&self, rank: u32, step: u64) -> bool {
+        if rank == 0 && self.told.load(Ordering::SeqCst) && self.after_last.load(Ordering::SeqCst) == 0 {
+            self.after_last.store(step + Self::APART, Ordering::SeqCst);
+        }
+        let after_last = self.after_last.load(Ordering::SeqCst);
+        after_last != 0 && step >= after_last
+    }
+}
+
+/// One rank, until it is told to stop.
+fn publish_until(options: PublisherOptions, rank: u32, stop: &Stop) {
+    let cohort = Cohort::of(rank, RANKS as u32).expect("a cohort");
+    let mut publisher = Publisher::open(STREAM, options.with_cohort(cohort)).expect("the stream opens");
+    let variable = Variable::global::<f64>("T", &[RANKS * LEN]).expect("a shape");
+    let first = u64::from(rank) * LEN;
+    let region = Region::new([first], [LEN]).expect("inside");
+    for step in (0..).take_while(|step| !stop.is_over(rank, *step)) {
+        let elements: Vec<f64> = (first..first + LEN).map(|at| element(step, at)).collect();
+        let mut writer = publisher.begin_step().expect("a step");
+        writer.put(&variable, &region, elements).expect("put");
+        writer.end().expect("ended");
+    }
+    publisher.close().expect("closed");
+}
+
+/// All steps that come to a watcher.
+fn edges_of(mut watcher: Subscriber) -> Vec<u64> {
+    let mut edges = Vec::new();
+    while let NextStep::Step(step) = watcher.next_step(PATIENCE).expect("a step or the end") {
+        assert_eq!(step.judgement().expect("it was measured").unjudged, None);
+        edges.push(step.step().0);
+    }
+    edges
+}
+
+/// Steps that are not decided yet when somebody comes are judged for the reserve, and those after for the newcomer.
+#[test]
+fn who_comes_while_steps_are_published_is_told_of_each_edge_once() {
+    let (place, stop) = (Place::new(), Stop::default());
+    let condition = "rises(max(T) > 17)";
+    let all = std::thread::scope(|scope| {
+        for rank in 0..RANKS as u32 {
+            let (options, stop) = (options(&place, condition), &stop);
+            scope.spawn(move || publish_until(options, rank, stop));
+        }
+        let mut reading = Vec::new();
+        for _ in 0..20 {
+            let options = place.over(TransportKind::Shm).with_condition(condition).expect(condition);
+            let watcher = late(options.with_variables(Vec::<String>::new()));
+            reading.push(scope.spawn(|| edges_of(watcher)));
+        }
+        stop.told.store(true, Ordering::SeqCst);
+        reading.into_iter().map(|reading| reading.join().expect("read")).collect::<Vec<_>>()
+    });
+    let edges: Vec<u64> = (0..stop.after_last.load(Ordering::SeqCst)).filter(|step| rises(*step)).collect();
+    for told in all {
+        let hits = edges.len() - told.len().min(edges.len());
+        assert!(!told.is_empty() && edges[hits..] == told, "{told:?} of {edges:?}");
     }
 }
 

@@ -50,6 +50,9 @@ impl Lead {
 
 /// Every rank has reported: the step is whole, or for nobody.
 pub(crate) fn decide(machine: &mut PublisherMachine, step: StepId, mut report: ReadyReport) {
+    if let Some(lead) = &mut machine.lead {
+        lead.inherit(step);
+    }
     change_conditions(machine, step);
     let earlier = mutated!(machine.wire, ConditionOfAnotherTable);
     let before = machine.lead.as_ref().filter(|_| earlier).and_then(|lead| lead.last_table.clone());

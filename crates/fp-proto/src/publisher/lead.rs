@@ -172,6 +172,8 @@ pub(crate) struct Lead {
     pub(crate) reserve_steps: u32,
     /// What steps of the reserve are like, and what that remembers.
     pub(crate) reserve_condition: Option<StandingCondition>,
+    /// Newcomers with that condition whose first step is not decided yet: they go on with what it remembers then.
+    pub(crate) inheriting: Vec<SubscriptionId>,
     /// What its steps take over all ranks.
     pub(crate) reserved_bytes: u128,
     /// The next step to decide, unless steps in between do not flow.
@@ -195,6 +197,7 @@ impl Lead {
             reserve: VecDeque::new(),
             reserve_steps,
             reserve_condition: None,
+            inheriting: Vec::new(),
             reserved_bytes: 0,
             next_decided: first_step,
             next_subscription: super::ledger::FIRST_SUBSCRIPTION,
@@ -260,6 +263,22 @@ impl Lead {
     pub(crate) fn wants_as_reserve(&self, served: &Served) -> bool {
         let reserve = self.reserve_condition.as_ref().map(StandingCondition::condition);
         reserve.is_some() && served.condition.as_ref().map(StandingCondition::condition) == reserve
+    }
+
+    /// Newcomers whose first step is decided now go on with what the reserve's condition remembers of the steps before. So
+    /// an edge that they were told of as a hit is not told again.
+    pub(crate) fn inherit(&mut self, step: StepId) {
+        for id in std::mem::take(&mut self.inheriting) {
+            // Whoever has another condition by now begins anew with that.
+            let Some(served) = self.served.get(&id).filter(|served| self.wants_as_reserve(served)) else {
+                continue;
+            };
+            if served.first.is_none_or(|first| step < first) {
+                self.inheriting.push(id);
+            } else if let Some(served) = self.served.get_mut(&id) {
+                served.condition.clone_from(&self.reserve_condition);
+            }
+        }
     }
 
     /// Subscriptions that have not ended.

@@ -22,6 +22,8 @@ pub(crate) struct Past {
     unmet: Vec<StepId>,
     /// Whether what it does not get of them is none that it is about.
     is_all: bool,
+    /// Whether it goes on with what the reserve's condition remembers.
+    inherits: bool,
     /// From here on the reserve's undecided steps are its too.
     pub(crate) from: StepId,
 }
@@ -86,7 +88,9 @@ pub(crate) fn reserve_for(machine: &PublisherMachine, subscription: Subscription
         }
     }
     // Whoever starts at a number is told of what is gone since.
-    Past { given, judgements, unmet, from, is_all: as_reserve && served.lowest.is_none() }
+    let is_all = as_reserve && served.lowest.is_none();
+    let has_memory = served.condition.as_ref().is_some_and(|standing| standing.condition().has_memory());
+    Past { given, judgements, unmet, from, is_all, inherits: as_reserve && of_the_past && has_memory }
 }
 
 /// A new subscription's first step is agreed: it is told, and what it gets of the past is queued.
@@ -139,6 +143,7 @@ pub(crate) fn admit(
         served.skipped += lead.next_decided.min(first).0.saturating_sub(next.0);
     }
     let members = served.members.clone();
+    lead.inheriting.extend(past.inherits.then_some(subscription));
     for member in members {
         membership::tell_subscribed(machine, member, begins);
     }
