@@ -5,6 +5,8 @@
 
 #[path = "tidy/architecture.rs"]
 mod architecture;
+#[path = "tidy/coverage.rs"]
+mod coverage;
 #[path = "tidy/errors.rs"]
 mod errors;
 #[path = "tidy/facade.rs"]
@@ -151,6 +153,18 @@ const ARROWS: &[Arrows] = &[
     Arrows { manifest: "tests/rdma-crates/bindings/Cargo.toml", allowed: &[] },
     Arrows { manifest: "tests/rdma-crates/witness/Cargo.toml", allowed: &["fp-transport"] },
 ];
+
+/// Tables that say which test covers what.
+const COVERAGE: &[coverage::Table<'_>] = &[coverage::Table {
+    path: "docs/watches.md",
+    rows: "condition",
+    columns: &[
+        ("Rust", "crates/fp-core/tests/"),
+        ("C", "crates/fp-ffi/tests/"),
+        ("Fortran", "crates/fp-ffi/tests/"),
+        ("command", "crates/fp-cli/tests/"),
+    ],
+}];
 
 /// Files past the limit: they may only shrink.
 const LONG_FILES: &[(&str, usize)] = &[];
@@ -318,6 +332,12 @@ fn documents_name_files_that_are_here() {
     let files: Vec<&str> =
         texts.iter().map(|text| text.path.as_str()).filter(|path| path.ends_with(".rs")).collect();
     assert_tidy(texts.iter().flat_map(|text| paths::check(text, &files)).collect());
+}
+
+#[test]
+fn tables_of_tests_have_no_empty_cell() {
+    let (texts, sources) = (texts(), sources());
+    assert_tidy(COVERAGE.iter().flat_map(|table| coverage::check(table, &texts, &sources)).collect());
 }
 
 #[test]

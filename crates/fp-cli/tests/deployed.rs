@@ -5,6 +5,7 @@
 #[allow(dead_code)] // each test binary uses its part
 #[path = "suite/support.rs"]
 mod support;
+#[allow(dead_code)] // each test binary uses its part
 #[path = "suite/watched_field.rs"]
 mod watched_field;
 

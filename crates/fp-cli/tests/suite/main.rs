@@ -37,6 +37,7 @@ mod two_hosts;
 mod types;
 mod watch_restarts;
 mod watched_field;
+mod watched_late;
 mod watched_steps;
 mod watches;
 mod wire;

@@ -26,6 +26,17 @@ pub(crate) fn field(step: u64) -> Vec<f64> {
     (0..SHAPE[0] * SHAPE[1]).map(|at| (mixed(at) % 101) as f64 - 50.0).collect()
 }
 
+/// Rows of a joined array that a rank puts, in some steps none: so many of its first elements as the first one says.
+fn ages(field: &[f64], rank: u64) -> &[f64] {
+    let part = &field[(SHAPE[0] / RANKS * SHAPE[1] * rank) as usize..];
+    &part[..part[0].abs() as usize % 4]
+}
+
+/// The rows of all ranks.
+pub(crate) fn all_ages(field: &[f64]) -> Vec<f64> {
+    (0..RANKS).flat_map(|rank| ages(field, rank)).copied().collect()
+}
+
 /// A number that is told, and the place of it: both ends of a quantile's bracket are numbers.
 pub(crate) type Told = (Vec<f64>, Option<[u64; 2]>);
 
@@ -130,6 +141,8 @@ fn put(writer: &mut StepWriter, rank: u64) {
     let atoms = RecordBlock::encoded(&schema, rows as usize, atoms).expect("records");
     let variable = Variable::joined_records("atoms", &schema, &[]).expect("a name");
     writer.put_joined_records(&variable, atoms).expect("put");
+    let ages = ages(&field(step), rank).to_vec();
+    writer.put_joined(&Variable::joined::<f64>("ages", &[]).expect("a name"), ages).expect("put");
     let region = Region::new([rank * rows, 0], [rows, SHAPE[1]]).expect("a region");
     writer.put(&Variable::global::<f64>("T", &SHAPE).expect("a name"), &region, elements).expect("put");
     if rank == 1 && step.is_multiple_of(3) {

@@ -1,6 +1,6 @@
 //! `flexpath watch`: each kind of condition fires at exactly the steps that are found here, and tells their numbers.
 
-use crate::watched_field::{Known, Measure, SHAPE, Told, check, field};
+use crate::watched_field::{Known, Measure, SHAPE, Told, all_ages, check, field};
 
 fn sum(all: &[f64]) -> f64 {
     all.iter().sum()
@@ -37,6 +37,26 @@ fn quantile(all: &[f64]) -> f64 {
 /// The greatest of the atoms, which weigh as much as the first elements of rows.
 fn heaviest(all: &[f64]) -> f64 {
     greatest(&all.iter().copied().step_by(SHAPE[1] as usize).collect::<Vec<_>>())
+}
+
+/// The index of the greatest of rows 2 to 5, of every second column: both ranks have a part of it.
+fn inner(all: &[f64]) -> usize {
+    let columns = SHAPE[1] as usize;
+    let within = (2 * columns..6 * columns).filter(|at| (at % columns).is_multiple_of(2));
+    within.reduce(|found, at| if all[at] > all[found] { at } else { found }).expect("rows")
+}
+
+/// What was made of three steps is above a number: of what each has, by which statistic.
+fn window(step: u64, of: fn(&[f64]) -> f64, made: fn([f64; 3]) -> f64, threshold: f64) -> bool {
+    step >= 2 && made([step - 2, step - 1, step].map(|step| of(&field(step)))) > threshold
+}
+
+fn highest(numbers: [f64; 3]) -> f64 {
+    numbers.into_iter().fold(f64::MIN, f64::max)
+}
+
+fn lowest(numbers: [f64; 3]) -> f64 {
+    numbers.into_iter().fold(f64::MAX, f64::min)
 }
 
 fn count(all: &[f64], is_counted: fn(f64) -> bool) -> usize {
@@ -116,6 +136,16 @@ fn of_one_step() -> Vec<Known> {
             &[("max(atoms.mass)", |all| alone(heaviest(all)))],
         ),
         known(
+            "max(T[2:6, ::2]) > 45",
+            |step| field(step)[inner(&field(step))] > 45.0,
+            &[("max(T[2:6, ::2])", |all| at(all, inner(all)))],
+        ),
+        known(
+            "sum(ages) > 0",
+            |step| sum(&all_ages(&field(step))) > 0.0,
+            &[("sum(ages)", |all| alone(sum(&all_ages(all))))],
+        ),
+        known(
             "sum(call(doubled, T)) > 50",
             |step| 2.0 * sum(&field(step)) > 50.0,
             &[("sum(call(doubled, T))", |all| alone(2.0 * sum(all)))],
@@ -150,10 +180,24 @@ fn of_several() -> Vec<Known> {
             &[SUM],
         ),
         known("every(7)", |step| step % 7 == 0, &[]),
+    ]
+}
+
+/// Each statistic of a window.
+fn of_windows() -> Vec<Known> {
+    vec![
+        known("window(mean(T), 3, max) > 2", |step| window(step, mean, highest, 2.0), &[MEAN]),
+        known("window(mean(T), 3, min) > -2", |step| window(step, mean, lowest, -2.0), &[MEAN]),
+        known("window(sum(T), 3, sum) > 0", |step| window(step, sum, |of| of.iter().sum(), 0.0), &[SUM]),
         known(
-            "window(mean(T), 3, max) > 2",
-            |step| step >= 2 && (step - 2..=step).any(|step| mean(&field(step)) > 2.0),
+            "window(mean(T), 3, mean) > 0",
+            |step| window(step, mean, |of| of.iter().sum::<f64>() / 3.0, 0.0),
             &[MEAN],
+        ),
+        known(
+            "window(max(T), 3, range) > 1",
+            |step| window(step, greatest, |of| highest(of) - lowest(of), 1.0),
+            &[MAX],
         ),
     ]
 }
@@ -161,6 +205,6 @@ fn of_several() -> Vec<Known> {
 /// Each as a process of its own, all at one time.
 #[test]
 fn every_condition_fires() {
-    let cases: Vec<Known> = of_one_step().into_iter().chain(of_several()).collect();
+    let cases: Vec<Known> = of_one_step().into_iter().chain(of_several()).chain(of_windows()).collect();
     check(&cases, &[], str::to_owned);
 }

@@ -63,6 +63,7 @@ mod waits;
 mod wanted;
 mod watch_bounds;
 mod watch_edges;
+mod watch_nan;
 mod watch_regions;
 mod watch_restarts;
 mod watched_calls;

@@ -151,6 +151,7 @@ fn number(step: u64, measure: &str) -> f64 {
             all.sort_by(f64::total_cmp);
             all[53]
         }
+        "max(T[2:9, ::2])" => greatest_within(step).0,
         "all(T > -49.0)" => f64::from(u8::from(all.into_iter().all(|one| one > -49.0))),
         other => panic!("{other} is none of them"),
     }
@@ -168,6 +169,30 @@ fn least_place(step: u64) -> Vec<u64> {
     places.into_iter().find(|place| element(step, place[0], place[1]) == least).expect("it is somewhere")
 }
 
+/// The greatest element of rows 2 to 8 and of every second column, and the first place of it.
+fn greatest_within(step: u64) -> (f64, Vec<u64>) {
+    let places = (2..9).flat_map(|row| (0..COLUMNS).step_by(2).map(move |column| vec![row, column]));
+    let numbers = places.map(|place| (element(step, place[0], place[1]), place));
+    numbers.reduce(|best, other| if other.0 > best.0 { other } else { best }).expect("rows")
+}
+
+/// What is made of a number of three steps; before there are so many, what compares with nothing.
+fn window(step: u64, measure: &str, made: fn([f64; 3]) -> f64) -> f64 {
+    if step < 2 { f64::NAN } else { made([step - 2, step - 1, step].map(|step| number(step, measure))) }
+}
+
+fn highest(numbers: [f64; 3]) -> f64 {
+    numbers.into_iter().fold(f64::MIN, f64::max)
+}
+
+fn lowest(numbers: [f64; 3]) -> f64 {
+    numbers.into_iter().fold(f64::MAX, f64::min)
+}
+
+fn total(numbers: [f64; 3]) -> f64 {
+    numbers.into_iter().sum()
+}
+
 fn is_positive(step: u64) -> bool {
     number(step, "sum(T)") > 0.0
 }
@@ -182,7 +207,7 @@ fn is_on(step: u64) -> bool {
 type Known = (&'static str, fn(u64) -> bool);
 
 /// Conditions of every kind, each with what its steps are.
-const CONDITIONS: [Known; 21] = [
+const CONDITIONS: [Known; 26] = [
     ("has(particles)", has_particles),
     ("max(T) > 49", is_high),
     ("min(T) < -49", |step| number(step, "min(T)") < -49.0),
@@ -204,9 +229,12 @@ const CONDITIONS: [Known; 21] = [
     ("every(7)", |step| step.is_multiple_of(7)),
     ("argmax(T)[0] < 5", |step| greatest(step, 0..ROWS * u64::from(SIZE)).1[0] < 5),
     ("argmin(T)[1] >= 3", |step| least_place(step)[1] >= 3),
-    ("window(mean(T), 3, max) > 3", |step| {
-        step >= 2 && (step - 2..=step).any(|step| number(step, "mean(T)") > 3.0)
-    }),
+    ("window(mean(T), 3, max) > 3", |step| window(step, "mean(T)", highest) > 3.0),
+    ("window(mean(T), 3, min) > -2", |step| window(step, "mean(T)", lowest) > -2.0),
+    ("window(sum(T), 3, sum) > 0", |step| window(step, "sum(T)", total) > 0.0),
+    ("window(mean(T), 3, mean) > 0", |step| window(step, "mean(T)", |of| total(of) / 3.0) > 0.0),
+    ("window(max(T), 3, range) > 1", |step| window(step, "max(T)", |of| highest(of) - lowest(of)) > 1.0),
+    ("max(T[2:9, ::2]) > 48", |step| greatest_within(step).0 > 48.0),
     ("quantile(T, 0.9, -64..64 / 128) > 38", |step| {
         number(step, "quantile(T, 0.9, -64.0..64.0 / 128)") > 38.0
     }),
@@ -221,10 +249,12 @@ fn check_measured(step: u64, judgement: &Judgement) {
         let is_quantile = measured.measure.starts_with("quantile");
         let upper = measured.number.expect("a number").upper_f64();
         assert_eq!(upper - found, f64::from(u8::from(is_quantile)), "step {step}: {measured:?}");
-        let is_extreme = ["max(T)", "min(T)"].contains(&measured.measure.as_str());
+        let is_extreme = ["max(T)", "min(T)", "max(T[2:9, ::2])"].contains(&measured.measure.as_str());
         assert_eq!(measured.place.is_some(), is_extreme);
         let at = measured.place.as_ref().map(|place| element(step, place[0], place[1]));
         assert!(at.is_none_or(|at| at == found), "step {step}: {measured:?}");
+        let is_of_all = !measured.measure.contains('[');
+        assert!(is_of_all || measured.place == Some(greatest_within(step).1), "step {step}: {measured:?}");
     }
 }
 

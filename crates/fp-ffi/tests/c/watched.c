@@ -117,6 +117,31 @@ static double quantile(uint64_t step)
     return found;
 }
 
+/* The same of the region of rows 2 to 5 and of every second column. */
+static uint64_t inner_at(uint64_t step)
+{
+    uint64_t found = 2 * COLUMNS;
+    for (uint64_t at = 2 * COLUMNS; at < 6 * COLUMNS; at++)
+        found = at % COLUMNS % 2 == 0 && element(step, at) > element(step, found) ? at : found;
+    return found;
+}
+
+static double inner(uint64_t step)
+{
+    return element(step, inner_at(step));
+}
+
+/* Rows of a joined array, which are as many as the step says: the first elements of the field. */
+static uint64_t age_count(uint64_t step) { return 1 + step % 4; }
+
+static double ages_sum(uint64_t step)
+{
+    double found = 0;
+    for (uint64_t at = 0; at < age_count(step); at++)
+        found += element(step, at);
+    return found;
+}
+
 /* What is measured, as conditions write it. */
 static const struct {
     const char *text;
@@ -134,6 +159,8 @@ static const struct {
     {"quantile(T, 0.9, -64.0..64.0 / 128)", quantile, NULL},
     {"max(atoms.place.1)", farthest, NULL},
     {"sum(call(doubled, T))", doubled_sum, NULL},
+    {"max(T[2:6, ::2])", inner, inner_at},
+    {"sum(ages)", ages_sum, NULL},
 };
 
 static int has_particles(uint64_t step) { return step % 3 == 0; }
@@ -158,10 +185,34 @@ static int call_is(uint64_t step) { return doubled_sum(step) > 50; }
 static int field_is(uint64_t step) { return farthest(step) > 30; }
 static int quantile_is(uint64_t step) { return quantile(step) > 40; }
 
-static int window_is(uint64_t step)
+static int region_is(uint64_t step) { return inner(step) > 45; }
+static int joined_is(uint64_t step) { return ages_sum(step) > 0; }
+
+/* Windows of three steps; what they have of a step, by which statistic, and the number to be above. */
+static int window_is(uint64_t step, double (*of)(uint64_t step), char statistic, double threshold)
 {
-    return step >= 2 && (mean(step) > 2 || mean(step - 1) > 2 || mean(step - 2) > 2);
+    double low = of(step), high = of(step), total = 0;
+    if (step < 2)
+        return 0;
+    for (uint64_t at = step - 2; at <= step; at++) {
+        low = of(at) < low ? of(at) : low;
+        high = of(at) > high ? of(at) : high;
+        total += of(at);
+    }
+    switch (statistic) {
+    case '<': return low > threshold;
+    case '>': return high > threshold;
+    case '+': return total > threshold;
+    case '/': return total / 3 > threshold;
+    default: return high - low > threshold;
+    }
 }
+
+static int window_max_is(uint64_t step) { return window_is(step, mean, '>', 2); }
+static int window_min_is(uint64_t step) { return window_is(step, mean, '<', -2); }
+static int window_sum_is(uint64_t step) { return window_is(step, sum, '+', 0); }
+static int window_mean_is(uint64_t step) { return window_is(step, mean, '/', 0); }
+static int window_range_is(uint64_t step) { return window_is(step, greatest, '-', 1); }
 
 static int held(uint64_t step)
 {
@@ -199,11 +250,19 @@ static const struct {
     {"every(7)", is_every},
     {"argmax(T)[0] < 4", argmax_is},
     {"argmin(T)[1] >= 3", argmin_is},
-    {"window(mean(T), 3, max) > 2", window_is},
+    {"window(mean(T), 3, max) > 2", window_max_is},
+    {"window(mean(T), 3, min) > -2", window_min_is},
+    {"window(sum(T), 3, sum) > 0", window_sum_is},
+    {"window(mean(T), 3, mean) > 0", window_mean_is},
+    {"window(max(T), 3, range) > 1", window_range_is},
+    {"max(T[2:6, ::2]) > 45", region_is},
+    {"sum(ages) > 0", joined_is},
     {"quantile(T, 0.9, -64..64 / 128) > 40", quantile_is},
     {"max(atoms.place.1) > 30", field_is},
     {"sum(call(doubled, T)) > 50", call_is},
 };
+
+static flexpath_variable *ages;
 
 enum { MEASURES = sizeof measures / sizeof *measures, CONDITIONS = sizeof conditions / sizeof *conditions };
 
@@ -252,7 +311,7 @@ static flexpath_variable *variable_of_atoms(void)
 
 static void publish(uint64_t step, flexpath_variable *field, flexpath_variable *particles, flexpath_variable *of_atoms)
 {
-    const uint64_t rows = ROWS / 2, atom_count = ATOMS;
+    const uint64_t rows = ROWS / 2, atom_count = ATOMS, aged = age_count(step);
     atom atoms[ATOMS] = {0};
     double block[ALL / 2];
     MUST(flexpath_publisher_begin_step(publisher, NULL));
@@ -265,6 +324,9 @@ static void publish(uint64_t step, flexpath_variable *field, flexpath_variable *
     for (uint64_t at = 0; at < ATOMS; at++)
         atoms[at].place[1] = element(step, at);
     MUST(flexpath_publisher_put(publisher, of_atoms, NULL, &atom_count, atoms));
+    for (uint64_t at = 0; at < aged; at++)
+        block[at] = element(step, at);
+    MUST(flexpath_publisher_put(publisher, ages, NULL, &aged, block));
     if (has_particles(step))
         MUST(flexpath_publisher_put(publisher, particles, NULL, NULL, &step));
     MUST(flexpath_publisher_end_step(publisher));
@@ -338,36 +400,6 @@ static void check_conditions(flexpath_variable *field, flexpath_variable *partic
     MUST(flexpath_variable_free(atoms));
 }
 
-/* A step of four elements, of which a condition wants nine. */
-static void check_unjudged(void)
-{
-    const uint64_t shape = 4, start = 0;
-    const double four[4] = {0};
-    flexpath_variable *few;
-    flexpath_measured info;
-    flexpath_step *step;
-    const char *reason;
-    uint64_t count;
-    MUST(flexpath_variable_global("T", FLEXPATH_DTYPE_F64, 1, &shape, &few));
-    open_publisher();
-    subscriber = with_condition("max(T[0:9]) > 1");
-    MUST(flexpath_publisher_begin_step(publisher, NULL));
-    MUST(flexpath_publisher_put(publisher, few, &start, &shape, four));
-    MUST(flexpath_publisher_end_step(publisher));
-    step = next_step();
-    MUST(flexpath_step_unjudged(step, &reason));
-    CHECK(strstr(reason, "publisher rank 0 did not measure: ") == reason && strchr(reason, '9'));
-    MUST(flexpath_step_measured_count(step, &count));
-    CHECK(count == 0);
-    FAILS(FLEXPATH_STATUS_MISUSE, "measured number 0 of 0", flexpath_step_measured_at(step, 0, &info));
-    FAILS(FLEXPATH_STATUS_BAD_POINTER, "reason is null", flexpath_step_unjudged(step, NULL));
-    FAILS(FLEXPATH_STATUS_BAD_POINTER, "micros is null", flexpath_step_decided_at(step, NULL));
-    MUST(flexpath_step_release(step));
-    FAILS(FLEXPATH_STATUS_BAD_HANDLE, "released before", flexpath_step_unjudged(step, &reason));
-    close_ends();
-    MUST(flexpath_variable_free(few));
-}
-
 /* The last hits that a publisher keeps, for who comes when they are over. */
 static void check_late(flexpath_variable *field, flexpath_variable *particles)
 {
@@ -407,36 +439,18 @@ static void check_late(flexpath_variable *field, flexpath_variable *particles)
     MUST(flexpath_variable_free(atoms));
 }
 
-/* A number of an array that is not there is none: neither more nor less than another. */
-static void check_absent(flexpath_variable *particles)
-{
-    flexpath_measured info;
-    flexpath_step *step;
-    const uint64_t value = 7;
-    open_publisher();
-    subscriber = with_condition("not max(missing) > 1");
-    MUST(flexpath_publisher_begin_step(publisher, NULL));
-    MUST(flexpath_publisher_put(publisher, particles, NULL, NULL, &value));
-    MUST(flexpath_publisher_end_step(publisher));
-    step = next_step();
-    MUST(flexpath_step_measured_at(step, 0, &info));
-    CHECK(strcmp(info.measure, "max(missing)") == 0 && info.is_there == 0 && info.ndims == 0 && isnan(info.number));
-    MUST(flexpath_step_release(step));
-    close_ends();
-}
-
 int main(void)
 {
     const uint64_t shape[] = {ROWS, COLUMNS};
     flexpath_variable *field, *particles;
     MUST(flexpath_variable_global("T", FLEXPATH_DTYPE_F64, 2, shape, &field));
     MUST(flexpath_variable_scalar("particles", FLEXPATH_DTYPE_U64, &particles));
+    MUST(flexpath_variable_joined("ages", FLEXPATH_DTYPE_F64, 0, NULL, &ages));
     check_conditions(field, particles);
-    check_unjudged();
-    check_absent(particles);
     check_late(field, particles);
     MUST(flexpath_variable_free(field));
     MUST(flexpath_variable_free(particles));
+    MUST(flexpath_variable_free(ages));
     printf("watched\n");
     return 0;
 }

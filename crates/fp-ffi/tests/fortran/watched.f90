@@ -23,16 +23,19 @@ program watched
   use flexpath
   use watched_function
   use, intrinsic :: iso_c_binding, only: c_double, c_int32_t, c_loc, c_sizeof
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_nan, ieee_quiet_nan, ieee_value
   use, intrinsic :: iso_fortran_env, only: error_unit, int32, int64, int8, real64
   implicit none
-  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 23
+  integer, parameter :: rows = 8, columns = 6, many = 40, conditions = 29
   character(len=40), parameter :: condition(conditions) = [character(len=40) :: &
       'has(particles)', 'max(T) > 48', 'min(T) < -48', 'sum(T) > 0', 'mean(T) <= 1', 'variance(T) >= 850', &
       'count(T > 30) >= 10', 'any(T > 49)', 'all(T > -49)', 'change(max(T)) > 0', &
       'max(T) > 48 and min(T) < -47', 'max(T) > 49 or sum(T) < -150', 'not sum(T) > 0', 'rises(max(T) > 48)', &
       'hysteresis(sum(T) > 100, sum(T) < -100)', 'held(sum(T) > 0, 2, 3)', 'every(7)', 'argmax(T)[0] < 4', &
       'argmin(T)[1] >= 3', 'window(mean(T), 3, max) > 2', 'quantile(T, 0.9, -64..64 / 128) > 40', &
-      'max(atoms.place.1) > 30', 'sum(call(doubled, T)) > 50']
+      'max(atoms.place.1) > 30', 'sum(call(doubled, T)) > 50', 'max(T[2:6, ::2]) > 45', 'sum(ages) > 0', &
+      'window(mean(T), 3, min) > -2', 'window(sum(T), 3, sum) > 0', 'window(mean(T), 3, mean) > 0', &
+      'window(max(T), 3, range) > 1']
 
   type, bind(C) :: atom
     integer(c_int32_t) :: charge
@@ -45,6 +48,7 @@ program watched
 
   call check_conditions()
   call check_unjudged()
+  call check_no_number()
   call check_module()
   call check_late()
   print '(a)', 'watched'
@@ -61,6 +65,24 @@ contains
       end do
     end do
   end function field
+
+  ! Rows of a joined array, which are as many as the step says: the first elements of the first column.
+  function ages_of(step) result(ages)
+    integer, intent(in) :: step
+    real(real64), allocatable :: ages(:)
+    real(real64) :: of(rows, columns)
+    of = field(step)
+    ages = of(1:1 + modulo(step, 4), 1)
+  end function ages_of
+
+  ! The same measure of this step and of the two before.
+  function last_three(step, measure) result(numbers)
+    integer, intent(in) :: step
+    character(len=*), intent(in) :: measure
+    real(real64) :: numbers(3)
+    integer :: at
+    numbers = [(measured(step - 3 + at, measure), at = 1, 3)]
+  end function last_three
 
   ! What is measured, by the name that conditions have for it.
   function measured(step, measure) result(number)
@@ -80,6 +102,8 @@ contains
     case ('all(T > -49.0)'); number = merge(1, 0, all(of > -49))
     case ('sum(call(doubled, T))'); number = 2 * sum(of)
     case ('max(atoms.place.1)'); number = maxval(of(:, 1))
+    case ('max(T[2:6, ::2])'); number = maxval(of(3:6, 1::2))
+    case ('sum(ages)'); number = sum(ages_of(step))
     case ('quantile(T, 0.9, -64.0..64.0 / 128)')
       ! What is no less than 44 of the 48 elements.
       number = maxval(of)
@@ -92,21 +116,32 @@ contains
     end select
   end function measured
 
-  ! The first place, where the last dimension runs fastest, at which a number is.
-  function place_of(step, number) result(place)
+  ! The first place, where the last dimension runs fastest, at which a number is: of the field, or of a part.
+  function place_of(step, number, within) result(place)
     integer, intent(in) :: step
     real(real64), intent(in) :: number
+    logical, intent(in), optional :: within(rows, columns)
     integer :: place(2), row, column
     real(real64) :: of(rows, columns)
+    logical :: looked_at(rows, columns)
     of = field(step)
+    looked_at = .true.
+    if (present(within)) looked_at = within
     do row = 1, rows
       do column = 1, columns
         place = [row, column]
-        if (abs(of(row, column) - number) < 0.5) return
+        if (looked_at(row, column) .and. abs(of(row, column) - number) < 0.5) return
       end do
     end do
     error stop 4
   end function place_of
+
+  ! The region of rows and columns that some conditions look at.
+  function inner() result(within)
+    logical :: within(rows, columns)
+    within = .false.
+    within(3:6, 1::2) = .true.
+  end function inner
 
   ! Whether a step is as the condition with that number says.
   recursive function is_met(which, step) result(is)
@@ -142,11 +177,16 @@ contains
     case (19)
       place = place_of(step, measured(step, 'min(T)'))
       is = place(2) - 1 >= 3
-    case (20)
-      if (step >= 2) is = any([(measured(before, 'mean(T)') > 2, before=step - 2, step)])
+    case (20); if (step >= 2) is = any(last_three(step, 'mean(T)') > 2)
     case (21); is = measured(step, 'quantile(T, 0.9, -64.0..64.0 / 128)') > 40
     case (22); is = measured(step, 'max(atoms.place.1)') > 30
     case (23); is = measured(step, 'sum(call(doubled, T))') > 50
+    case (24); is = measured(step, 'max(T[2:6, ::2])') > 45
+    case (25); is = measured(step, 'sum(ages)') > 0
+    case (26); if (step >= 2) is = all(last_three(step, 'mean(T)') > -2)
+    case (27); if (step >= 2) is = sum(last_three(step, 'sum(T)')) > 0
+    case (28); if (step >= 2) is = sum(last_three(step, 'mean(T)')) / 3 > 0
+    case (29); if (step >= 2) is = maxval(last_three(step, 'max(T)')) - minval(last_three(step, 'max(T)')) > 1
     case (16); is = count([(is_met(4, before), before=max(0, step - 2), step)]) >= 2
     end select
   end function is_met
@@ -176,7 +216,7 @@ contains
   ! Exactly the steps that are as the conditions say come; some do, and some do not.
   subroutine check_conditions()
     type(flexpath_subscriber) :: subscribers(conditions)
-    type(flexpath_variable) :: heat, particles, of_atoms
+    type(flexpath_variable) :: heat, particles, of_atoms, ages
     type(flexpath_schema) :: schema
     integer :: which, step
     call open_publisher()
@@ -190,10 +230,12 @@ contains
     end do
     call flexpath_variable_global(heat, 'T', flexpath_dtype_f64, [rows, columns])
     call flexpath_variable_scalar(particles, 'particles', flexpath_dtype_i32)
+    call flexpath_variable_joined(ages, 'ages', flexpath_dtype_f64)
     do step = 0, many - 1
       call flexpath_publisher_begin_step(publisher)
       call flexpath_put(publisher, heat, field(step))
       call put_atoms(of_atoms, field(step))
+      call flexpath_put(publisher, ages, ages_of(step))
       if (is_met(1, step)) call flexpath_put(publisher, particles, int(step, int32))
       call flexpath_publisher_end_step(publisher)
     end do
@@ -205,6 +247,7 @@ contains
     call flexpath_variable_free(heat)
     call flexpath_variable_free(particles)
     call flexpath_variable_free(of_atoms)
+    call flexpath_variable_free(ages)
   end subroutine check_conditions
 
   ! An atom for each row of the field: its second coordinate is the first element of the row.
@@ -264,6 +307,9 @@ contains
       if (one%measure == 'max(T)' .or. one%measure == 'min(T)') then
         call check(wanted // ': a place', size(one%place) == 2)
         call check(wanted // ': its place', all(one%place == place_of(number, one%number)))
+      else if (one%measure == 'max(T[2:6, ::2])') then
+        call check(wanted // ': a place', size(one%place) == 2)
+        call check(wanted // ': its place within', all(one%place == place_of(number, one%number, inner())))
       else
         call check(wanted // ': no place', size(one%place) == 0)
       end if
@@ -298,6 +344,43 @@ contains
     call flexpath_publisher_close(publisher)
     call flexpath_variable_free(few)
   end subroutine check_unjudged
+
+  ! An array that is not there has no number, and one with NaN has NaN: neither is more nor less than another.
+  subroutine check_no_number()
+    integer, parameter :: expected(3) = [0, 1, 3]
+    type(flexpath_subscriber) :: subscriber
+    type(flexpath_variable) :: few, other
+    type(flexpath_step) :: step
+    type(flexpath_step_info) :: told
+    type(flexpath_measured) :: top
+    integer :: at, status
+    call open_publisher()
+    call watch(subscriber, 'not max(T) > 1')
+    call flexpath_variable_global(few, 'T', flexpath_dtype_f64, [3])
+    call flexpath_variable_scalar(other, 'number', flexpath_dtype_i32)
+    do at = 0, 3
+      call flexpath_publisher_begin_step(publisher)
+      call flexpath_put(publisher, other, int(at, int32))
+      if (at == 1) call flexpath_put(publisher, few, [5.0_real64, ieee_value(1.0_real64, ieee_quiet_nan), 7.0_real64])
+      if (at == 2) call flexpath_put(publisher, few, [5.0_real64, 6.0_real64, 7.0_real64])
+      call flexpath_publisher_end_step(publisher)
+    end do
+    do at = 1, size(expected)
+      call flexpath_subscriber_next_step(subscriber, step, 60000, status)
+      call check('a step without a number', status == flexpath_status_ok)
+      call flexpath_step_describe(step, told)
+      call check('the next of these', told%step == expected(at) .and. told%skipped == 0)
+      call flexpath_step_measured_at(step, 1, top)
+      call check('it has NaN, or none', top%measure == 'max(T)' .and. (top%is_there .eqv. at == 2))
+      call check('no number that compares', ieee_is_nan(top%number))
+      if (at == 2) call check('where NaN is', all(top%place == [2]))
+      call flexpath_step_release(step)
+    end do
+    call flexpath_subscriber_close(subscriber)
+    call flexpath_publisher_close(publisher)
+    call flexpath_variable_free(few)
+    call flexpath_variable_free(other)
+  end subroutine check_no_number
 
   ! This publisher runs no modules, and says so: what a condition calls one is known before.
   subroutine check_module()

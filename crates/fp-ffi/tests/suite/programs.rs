@@ -94,6 +94,11 @@ fn every_condition_fires() {
 }
 
 #[test]
+fn what_has_no_number_compares_with_nothing() {
+    over_each("tests/c/watched_absent.c", "watched\n");
+}
+
+#[test]
 fn c_functions_make_records_of_others() {
     over_each("tests/c/transforms.c", "transformed\n");
 }
