@@ -24,6 +24,20 @@ pub(crate) enum Action {
     Request(Assignment),
 }
 
+impl Action {
+    /// The word that it begins with.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Notify => "notify",
+            Self::Deliver(_) => "deliver",
+            Self::Write(_) => "write",
+            Self::Render(_) => "render",
+            Self::Run(_) => "run",
+            Self::Request(_) => "request",
+        }
+    }
+}
+
 /// Why a text is no action.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ParseActionError {

@@ -58,9 +58,10 @@ pub(crate) struct WatchOptions {
     /// Ends after that many such steps
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) steps: Option<u64>,
-    /// Of steps closer together than that only the first is acted on; the others are counted
-    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
-    pub(crate) least: Duration,
+    /// Of steps closer together than that only the first is acted on; the others are counted. 0 acts on each. Without it
+    /// `write`, `render` and `request` take one step a second at most, unless --every-step stands here
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) least: Option<Duration>,
     /// Takes every such step: the publisher waits for this command where it must. Otherwise old ones are dropped
     #[arg(long)]
     pub(crate) every_step: bool,

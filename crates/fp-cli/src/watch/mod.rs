@@ -4,6 +4,7 @@
 
 mod commands;
 mod line;
+mod pace;
 mod render;
 mod requests;
 
@@ -29,6 +30,7 @@ use crate::recorded_step;
 use crate::request;
 use crate::tail::{Showing, show_values};
 use commands::{Commands, Started};
+use pace::Paced;
 use render::Renderer;
 use requests::Requests;
 
@@ -56,7 +58,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &WatchOptions) -> Result<(), 
 /// What is done, and what was done last.
 struct Watch<'o> {
     options: &'o WatchOptions,
-    actions: Vec<Action>,
+    actions: Vec<Paced>,
     commands: Commands,
     /// Where some action asks for something.
     requests: Option<Requests>,
@@ -88,7 +90,12 @@ impl<'o> Watch<'o> {
         check_places(&actions)?;
         let read = Commands::read(options.commands.as_deref(), &names);
         let commands = read.map_err(|error| Failure::Usage(error.to_string()))?;
+        let actions = actions.into_iter().map(|action| Paced::new(action, options)).collect();
         Ok(Self { options, actions, commands, requests: None, acted: None, passed_over: 0 })
+    }
+
+    fn actions(&self) -> impl Iterator<Item = &Action> {
+        self.actions.iter().map(Paced::action)
     }
 
     /// No more is asked of the publisher than actions need: nothing for a line that is printed.
@@ -104,9 +111,9 @@ impl<'o> Watch<'o> {
         }
         let with = asked.with_condition(options.condition.clone());
         asked = with.map_err(|error| Failure::Usage(error.to_string().replace("with_module", "--module")))?;
-        let writes = self.actions.iter().any(|action| matches!(action, Action::Write(_)));
+        let writes = self.actions().any(|action| matches!(action, Action::Write(_)));
         if !(writes && options.variables.is_empty()) {
-            let delivered = self.actions.iter().filter_map(|action| match action {
+            let delivered = self.actions().filter_map(|action| match action {
                 Action::Deliver(target) => Some(target.variable.clone()),
                 Action::Render(rendering) => Some(rendering.target.variable.clone()),
                 Action::Notify | Action::Write(_) | Action::Run(_) | Action::Request(_) => None,
@@ -133,7 +140,7 @@ impl<'o> Watch<'o> {
         rendezvous: &Rendezvous,
         interrupt: &Interrupt,
     ) -> Result<(), Failure> {
-        if self.actions.iter().any(|action| matches!(action, Action::Request(_))) {
+        if self.actions().any(|action| matches!(action, Action::Request(_))) {
             let timeout = self.options.timeout;
             let options = self.awaiting(request::asker(interrupt, timeout));
             let asker = open(&self.options.stream, options, credentials, rendezvous.clone())?;
@@ -157,17 +164,30 @@ impl<'o> Watch<'o> {
 
     /// Whether the step was acted on.
     fn take(&mut self, step: &StepReader) -> Result<bool, Failure> {
-        if self.acted.is_some_and(|acted| acted.elapsed() < self.options.least) {
+        let least = self.options.least.unwrap_or_default();
+        if self.acted.is_some_and(|acted| acted.elapsed() < least) {
             self.passed_over += 1;
             return Ok(false);
         }
         self.acted = Some(Instant::now());
-        self.tell_passed_over();
+        tell(&self.options.stream, self.passed_over());
         let judgement = step.judgement().cloned().unwrap_or_default();
-        for action in self.actions.clone() {
+        let mut is_acted_on = false;
+        for at in 0..self.actions.len() {
+            let paced = &mut self.actions[at];
+            if !paced.is_due() {
+                continue;
+            }
+            let action = paced.action().clone();
+            // Nothing is asked for a step that was not judged: the next one need not wait for that.
+            if judgement.unjudged.is_none() || !matches!(action, Action::Request(_)) {
+                paced.is_done();
+                tell(&self.options.stream, paced.passed_over());
+            }
             self.act(&action, step, &judgement)?;
+            is_acted_on = true;
         }
-        Ok(true)
+        Ok(is_acted_on)
     }
 
     fn act(&mut self, action: &Action, step: &StepReader, judgement: &Judgement) -> Result<(), Failure> {
@@ -242,11 +262,15 @@ impl<'o> Watch<'o> {
         }
     }
 
-    fn tell_passed_over(&mut self) {
+    /// How many steps came too soon after another one since the last time, if any.
+    fn passed_over(&mut self) -> Option<String> {
         let steps = std::mem::take(&mut self.passed_over);
-        if steps > 0 {
-            eprintln!("flexpath: stream {:?}: {steps} such steps passed over (--least)", self.options.stream);
-        }
+        (steps > 0).then(|| format!("{steps} such steps passed over (--least)"))
+    }
+
+    fn tell_passed_over(&mut self) {
+        tell(&self.options.stream, self.passed_over());
+        self.actions.iter_mut().for_each(|paced| tell(&self.options.stream, paced.passed_over()));
     }
 
     fn ended(&self, reason: &EndReason) -> Result<(), Failure> {
@@ -256,6 +280,13 @@ impl<'o> Watch<'o> {
             return Ok(());
         }
         Err(Failure::Ended { stream, ending })
+    }
+}
+
+/// Says what became of a stream's steps, if there is anything to say.
+fn tell(stream: &str, what: Option<String>) {
+    if let Some(what) = what {
+        eprintln!("flexpath: stream {stream:?}: {what}");
     }
 }
 

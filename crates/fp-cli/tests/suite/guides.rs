@@ -9,7 +9,7 @@ use blocks::{PAGES, blocks_in};
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{ParameterKind, Publisher, PublisherOptions, Real, Region, Variable};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -123,14 +123,19 @@ fn delivers_values(line: &str) {
     told.iter().for_each(|line| assert_eq!(line["values"], serde_json::json!(wanted), "{line}"));
 }
 
+/// Files are of hot steps, of the first one in any case. Not more often than once in a second, so others may have been passed over.
+fn check_files(of_step: impl Fn(u64) -> PathBuf) {
+    let there: Vec<u64> = STEPS.filter(|step| of_step(*step).exists()).collect();
+    assert_eq!(there.first(), HOT.first(), "{there:?}");
+    assert!(there.iter().all(|step| HOT.contains(step)), "{there:?}");
+}
+
 fn writes_and_runs(line: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let command = "[command.alarm]\nrun = [\"sh\", \"-c\", 'echo $1 $2 >> alarms', \"alarm\", \"{stream}\", \"{step}\"]\n";
     std::fs::write(folder.path().join("commands.toml"), command).expect("written");
     assert_eq!(watched(folder.path(), line, 1), "");
-    let file = |step: u64| folder.path().join(format!("hits/heat-{step}.fpsr"));
-    STEPS.for_each(|step| assert_eq!(file(step).exists(), HOT.contains(&step), "step {step}"));
-    // Not more often than once in a second, so others may have been passed over.
+    check_files(|step| folder.path().join(format!("hits/heat-{step}.fpsr")));
     let alarms = std::fs::read_to_string(folder.path().join("alarms")).expect("it ran");
     assert_eq!(alarms.lines().next(), Some("heat 41"));
 }
@@ -138,8 +143,7 @@ fn writes_and_runs(line: &str) {
 fn draws_pictures(line: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     watched(folder.path(), line, 64);
-    let file = |step: u64| folder.path().join(format!("pictures/heat-temperature-{step}.png"));
-    STEPS.for_each(|step| assert_eq!(file(step).exists(), HOT.contains(&step), "step {step}"));
+    check_files(|step| folder.path().join(format!("pictures/heat-temperature-{step}.png")));
     let another = tempfile::tempdir().expect("a folder");
     let printed = watched(another.path(), &format!("{line} --json"), 64);
     let told: Value = serde_json::from_str(printed.lines().next().expect("a line")).expect("JSON");

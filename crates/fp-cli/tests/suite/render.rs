@@ -189,7 +189,8 @@ fn a_file_is_replaced() {
         );
         let then = format!("render temperature[:, :, 0] to {}", file.display());
         let watched =
-            Run::at(place, &["watch", "cube", "every(1)", "--then", &then, "--steps", "2"]).finish();
+            Run::at(place, &["watch", "cube", "every(1)", "--then", &then, "--steps", "2", "--least", "0"])
+                .finish();
         assert_eq!(watched.code, Some(0), "{}", watched.stderr);
         let lines: Vec<&str> = watched.stdout.lines().collect();
         let said = format!("  {}", file.display());

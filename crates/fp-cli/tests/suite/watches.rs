@@ -257,6 +257,21 @@ fn publish_hits(place: &Path, steps: u64) {
     publisher.close().expect("closed");
 }
 
+/// The same, each when it is asked for.
+fn publish_hits_one_by_one(place: &Path, asked: Receiver<()>) {
+    let options = PublisherOptions::default().with_rendezvous(Rendezvous::at(place).expect("a place"));
+    let options = options.with_min_subscribers(1).with_derive_budget(Duration::from_secs(60));
+    let mut publisher = Publisher::open("hits", options).expect("the stream opens");
+    let variable = Variable::scalar::<u64>("count").expect("a name");
+    for () in asked {
+        let mut writer = publisher.begin_step().expect("a step");
+        let step = writer.step().0;
+        writer.put_scalar(&variable, step).expect("put");
+        writer.end().expect("ended");
+    }
+    publisher.close().expect("closed");
+}
+
 /// Of steps that come sooner after one another than `--least` says the first is acted on. Unless it says so, each is.
 #[test]
 fn steps_that_come_too_soon_are_passed_over_and_counted() {
@@ -274,6 +289,45 @@ fn steps_that_come_too_soon_are_passed_over_and_counted() {
         assert_eq!(watched.stderr.contains(passed_over), acted == 1, "{least:?}: {}", watched.stderr);
         assert_eq!(watched.stderr.contains("passed over"), acted == 1, "{least:?}: {}", watched.stderr);
     }
+}
+
+/// What fills a disk or asks others is done once a second, unless somebody says how often. The others take every step.
+#[test]
+fn a_watch_does_not_write_faster_than_it_is_told_to() {
+    let every = ["--every-step"];
+    for (more, is_bounded) in [(&[][..], true), (&["--least", "0"], false), (&every, false)] {
+        let place = tempfile::tempdir().expect("a folder");
+        let hits = place.path().join("hits");
+        let write = format!("write {}", hits.display());
+        let watched = std::thread::scope(|scope| {
+            let (from, to) = mpsc::channel();
+            scope.spawn(|| publish_hits_one_by_one(place.path(), to));
+            let arguments =
+                ["watch", "hits", "max(count) >= 0", "--json", "--then", "notify", "--then", &write];
+            let mut run = Run::at(place.path(), &[&arguments[..], more].concat());
+            let mut told = BufReader::new(run.child.stdout.take().expect("read here")).lines();
+            // Each is told before the next one comes: none is dropped.
+            for step in 0..10 {
+                from.send(()).expect("it is there");
+                let line = told.next().expect("it is told").expect("a text");
+                assert!(line.contains(&format!("\"step\":{step},")), "{line}");
+            }
+            drop(from);
+            run.finish()
+        });
+        assert_eq!(watched.code, Some(0), "{more:?}: {}", watched.stderr);
+        let written = std::fs::read_dir(&hits).expect("a folder").count();
+        let passed_over: usize = watched.stderr.lines().filter_map(passed_over_by_write).sum();
+        assert_eq!(written + passed_over, 10, "{more:?}: {}", watched.stderr);
+        assert_eq!(written < 10, is_bounded, "{more:?}: {written}");
+    }
+}
+
+/// How many steps the action has passed over, if the line says it.
+fn passed_over_by_write(line: &str) -> Option<usize> {
+    let said = line.strip_prefix("flexpath: stream \"hits\": ")?;
+    let what = " such steps passed over by `write`, which is done every 1 s (--least 0: for each)";
+    said.strip_suffix(what)?.parse().ok()
 }
 
 /// Neither while it runs, nor sooner than its file says.
