@@ -60,6 +60,11 @@ fn main() {
         _ => {
             let only = words.iter().skip_while(|word| **word != "--only").nth(1);
             let wanted = CASES.iter().filter(|(name, _)| only.is_none_or(|only| only == name));
+            report::noted(
+                "every publisher's budget of judging (derive_budget)",
+                decision::BUDGET.as_secs_f64(),
+                "s",
+            );
             wanted.for_each(|(_, measure)| measure());
         }
     }

@@ -1,9 +1,10 @@
 //! What opening a subscription with a condition takes while the simulation goes on.
 
+use crate::decision::BUDGET;
 use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Words, listed};
-use crate::report::{bounded, noted, quantile};
+use crate::report::{bounded, cut_off, noted, quantile};
 use crate::ring::Bell;
 use crate::shared::{Memory, Shared};
 use flexpath::{Publisher, Subscriber, Variable};
@@ -27,7 +28,7 @@ pub(crate) fn measure() {
         };
         let publisher = role("attach-publisher");
         let found = role("attach-subscriber").finish();
-        drop(publisher.finish());
+        let published = publisher.finish();
         let us = |key: &str, part: f64| quantile(&found.list(key), part) / 1e3;
         let case = |what: &str| format!("{transport}, opening with {what}");
         bounded(&case("a condition, p50"), (us("watching", 0.5), 200.0), "us", "at most 0.2 ms");
@@ -38,13 +39,17 @@ pub(crate) fn measure() {
         let case = |what: &str| format!("{transport}, opening with {what}");
         noted(&case("no condition, p50"), us("plain", 0.5), "us");
         noted(&case("no condition, p99"), us("plain", 0.99), "us");
+        let case = cut_off(&format!("{transport}, openings"));
+        bounded(&case, (published.number("cut"), 0.0), "", "none");
     }
 }
 
 /// Role: publishes a step every millisecond.
 pub(crate) fn publisher(words: &Words) {
     let shared = Shared::open(words.text("memory"));
-    let mut publisher = Publisher::open(ours::STREAM, ours::publisher_options(words)).expect("it opens");
+    let mut publisher =
+        Publisher::open(ours::STREAM, ours::publisher_options(words).with_derive_budget(BUDGET))
+            .expect("it opens");
     let variable = Variable::global::<f64>("x", &[LEN]).expect("a variable");
     let numbers = [1.0; LEN as usize];
     Bell::of(shared.words(), READY).ring();
@@ -57,8 +62,9 @@ pub(crate) fn publisher(words: &Words) {
         let due = begun + steps * PERIOD.as_nanos() as u64;
         std::thread::sleep(Duration::from_nanos(due.saturating_sub(now_ns())));
     }
+    let cut = publisher.statistics().cut_derivations;
     publisher.close().expect("closed");
-    println!("steps={steps}");
+    println!("steps={steps} cut={cut}");
 }
 
 /// Role: comes and goes, in turns with a condition and without one.

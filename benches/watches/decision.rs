@@ -4,7 +4,7 @@ use crate::machine::now_ns;
 use crate::ours;
 use crate::pass;
 use crate::process::{Role, Running, Words, listed};
-use crate::report::{bounded, median, noted, quantile};
+use crate::report::{bounded, cut_off, median, noted, quantile};
 use crate::ring::Bell;
 use crate::shared::{Memory, Shared};
 use crate::sockets::Traffic;
@@ -74,7 +74,8 @@ pub(crate) fn measure() {
         noted(&case("first end to event, p50"), median(&first), "ms");
         noted(&case("a rank's end, p50"), median(&found.held_ms), "ms");
         bounded(&case("payload bytes of all ranks"), (found.payload_bytes, 0.0), "B", "none");
-        bounded(&case("measures cut off, budget of 10 s"), (found.cut, 0.0), "", "none");
+        let cut = cut_off(&format!("{transport}, 8 ranks x 16 MiB"));
+        bounded(&cut, (found.cut, 0.0), "", "none");
         if transport == "tcp" {
             found.report_bytes(&Round::play(transport, false));
         }
