@@ -115,7 +115,7 @@ shard_endurance() {
         tests "${endurance[@]}"
     FLEXPATH_STAGER_KILLS=${STAGER_KILLS:-100} tests "${stager[@]}"
     FLEXPATH_FORWARD_FAULTS=${FORWARD_FAULTS:-50} tests "${forwarding[@]}"
-    FLEXPATH_STEERING_REQUESTS=${STEERING_REQUESTS:-500} tests "${steering[@]}"
+    FLEXPATH_STEERING_REQUESTS=${STEERING_REQUESTS:-2500} tests "${steering[@]}"
 }
 shard_c-checkers() {
     install valgrind

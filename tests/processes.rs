@@ -28,6 +28,8 @@ mod records;
 mod steering;
 #[path = "processes/tasks.rs"]
 mod tasks;
+#[path = "processes/urgent.rs"]
+mod urgent;
 #[path = "processes/workers.rs"]
 mod workers;
 
@@ -57,6 +59,7 @@ fn child_entry() {
         "killed-subscriber" => kill::subscribe(),
         "steered-publisher" => steering::publish(),
         "asker" => steering::ask(),
+        "urgent-publisher" => urgent::publish(),
         "shared-publisher" => workers::publish(),
         "worker" => workers::work(),
         other => panic!("no role {other:?}"),

@@ -114,6 +114,15 @@ impl Actor {
         }
     }
 
+    /// The next line; none if it has ended. Fails with the time.
+    pub(crate) fn line(&self, patience: Duration) -> Result<Option<String>, RecvTimeoutError> {
+        match self.heard.recv_timeout(patience) {
+            Ok(line) => Ok(Some(line)),
+            Err(RecvTimeoutError::Disconnected) => Ok(None),
+            Err(timeout) => Err(timeout),
+        }
+    }
+
     pub(crate) fn say(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("it listens");
         writeln!(stdin, "{line}").expect("it listens");
