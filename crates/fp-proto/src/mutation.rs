@@ -26,6 +26,8 @@ pub enum Mutation {
     StaleContribution,
     /// A rank does not hold back `Ready` while a change is pending.
     ReadyBeforeStart,
+    /// A rank does not hold back `Ready` while it is not known at which step a request is seen.
+    ReadyBeforeRequestStart,
     /// A step that one rank abandoned is delivered.
     AbandonIgnored,
     /// Dropped steps are not counted.
@@ -175,6 +177,7 @@ impl Mutation {
         Self::DropAssigned,
         Self::StaleContribution,
         Self::ReadyBeforeStart,
+        Self::ReadyBeforeRequestStart,
         Self::AbandonIgnored,
         Self::SkippedNotCounted,
         Self::RedeliveryForgotten,

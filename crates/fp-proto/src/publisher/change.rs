@@ -41,6 +41,12 @@ impl Changes {
         self.pending.contains_key(&change)
     }
 
+    /// Whether it is a request that is under way.
+    pub(crate) fn is_request(&self, change: ChangeId) -> bool {
+        let kind = self.pending.get(&change).map(|pending| &pending.kind);
+        matches!(kind, Some(ChangeKind::Steer(_)))
+    }
+
     /// What holds up the next step until it is known when it is seen: its parameter, and who asks.
     pub(crate) fn held_by(&self) -> Option<(String, String)> {
         self.pending.values().find_map(|pending| match &pending.kind {

@@ -148,8 +148,11 @@ fn next_to_report(machine: &mut PublisherMachine) -> Option<StepId> {
 }
 
 fn held_back(machine: &PublisherMachine, pending: &[crate::message::ChangeId]) -> bool {
-    !mutated!(machine.wire, ReadyBeforeStart)
-        && pending.iter().any(|&change| machine.changes.is_pending(change))
+    let is_forgotten = |change| {
+        mutated!(machine.wire, ReadyBeforeStart)
+            || (machine.changes.is_request(change) && mutated!(machine.wire, ReadyBeforeRequestStart))
+    };
+    pending.iter().any(|&change| machine.changes.is_pending(change) && !is_forgotten(change))
 }
 
 fn take_report(machine: &mut PublisherMachine, step: StepId) -> Option<ReadyReport> {

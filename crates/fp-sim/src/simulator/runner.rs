@@ -37,11 +37,13 @@ pub struct Outcome {
 
 /// Runs a seed, with something wrong in it if that is named.
 pub fn run(seed: u64, flaw: Option<Flaw>, mode: TraceMode) -> Outcome {
-    catch_unwind(AssertUnwindSafe(|| play(seed, flaw, mode))).unwrap_or_else(|panic| panicked(seed, &panic))
+    catch_unwind(AssertUnwindSafe(|| play(Scenario::draw(seed), flaw, mode)))
+        .unwrap_or_else(|panic| panicked(seed, &panic))
 }
 
-fn play(seed: u64, flaw: Option<Flaw>, mode: TraceMode) -> Outcome {
-    let mut world = World::new(Scenario::draw(seed), flaw, mode);
+fn play(scenario: Scenario, flaw: Option<Flaw>, mode: TraceMode) -> Outcome {
+    let seed = scenario.seed;
+    let mut world = World::new(scenario, flaw, mode);
     let bound = world.scenario.bound();
     for happened in 0_u64.. {
         if !world.oracle.violations.is_empty() || world.is_over() {
@@ -143,5 +145,35 @@ impl World {
     fn hangs(&self, slot: &crate::simulator::world::Slot) -> bool {
         use crate::simulator::machine::Machine;
         slot.life == Life::Alive && !matches!(slot.machine, Some(Machine::Impostor(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The run of a seed in which each subscriber asks for something after so many steps, where that may be.
+    fn play_with(seed: u64, steers_every: Option<u64>, takes_requests: bool) -> Outcome {
+        let mut scenario = Scenario::draw(seed);
+        scenario.subscribers.iter_mut().for_each(|plan| plan.steers_every = steers_every);
+        scenario.publishers[0].takes_requests = takes_requests;
+        let outcome = play(scenario, None, TraceMode::Hash);
+        assert!(outcome.violation.is_none(), "seed {seed}: {:?}", outcome.violation);
+        outcome
+    }
+
+    /// A stream of which nobody asks anything sends what one sends that cannot be asked for anything: to the byte, from the
+    /// same rank to the same, at the same moment.
+    #[test]
+    fn that_something_may_be_asked_for_costs_nothing() {
+        let (mut assignments, mut steered) = (0, 0);
+        for seed in 0..60 {
+            let [may, may_not] = [true, false].map(|takes| play_with(seed, None, takes));
+            assert_eq!((may.hash, may.ended_at), (may_not.hash, may_not.ended_at), "seed {seed}");
+            assignments += may.assignments;
+            steered += u64::from(play_with(seed, Some(1), true).hash != may.hash);
+        }
+        assert!(assignments > 300, "the runs are all but empty: {assignments} steps assigned");
+        assert!(steered > 30, "requests make no difference either: {steered}");
     }
 }

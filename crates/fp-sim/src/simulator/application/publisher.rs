@@ -33,7 +33,9 @@ pub(crate) struct PublisherApp {
     pub(crate) warm_up: Duration,
     /// No step is begun before that.
     pub(crate) not_before: Moment,
-    pub(crate) gap: Pace,
+    gap: Pace,
+    /// How long it lags now and then, where it hurries between.
+    lag: Option<Pace>,
     pub(crate) work: Pace,
     pub(crate) abandon_percent: u64,
     pub(crate) content: Content,
@@ -58,6 +60,7 @@ impl PublisherApp {
             warm_up: plan.warm_up,
             not_before: Moment::ZERO,
             gap: slower(plan.gap),
+            lag: plan.hasty.filter(|hasty| hasty.rank == rank).map(|hasty| hasty.lag),
             work: slower(plan.work),
             abandon_percent: plan.abandon_percent,
             content,
@@ -66,6 +69,16 @@ impl PublisherApp {
             wants: Vec::new(),
             steering: Vec::new(),
             measures: BTreeMap::new(),
+        }
+    }
+
+    /// How long it waits before its next step.
+    pub(crate) fn draw_gap(&mut self) -> Duration {
+        let gap = self.gap.draw(&mut self.prng);
+        match self.lag {
+            Some(lag) if self.prng.chance(25) => lag.draw(&mut self.prng),
+            Some(_) => gap / 8,
+            None => gap,
         }
     }
 

@@ -53,7 +53,7 @@ impl Oracle {
         let given_up =
             |step: &u64| truth.ranks.iter().all(|rank| rank.steps.get(*step as usize).is_some_and(has_said));
         let count = (0..=step.0).filter(|step| undecided(step) && !given_up(step)).count();
-        let limit = truth.plan.skew_steps as usize;
+        let limit = truth.plan.skew_of(rank) as usize;
         self.demand(count <= limit, Rule::SkewIsBounded, || {
             format!(
                 "{cohort} rank {rank} began step {step} with {count} undecided ones, at most {limit} allowed"
@@ -194,7 +194,7 @@ impl Oracle {
     /// Live steps on a rank are bounded, for each subscription and in all.
     fn check_live(&mut self, cohort: CohortId, rank: Rank) {
         let truth = &self.publishers[&cohort];
-        let skew = truth.plan.skew_steps as usize;
+        let skew = truth.plan.skew_of(rank) as usize;
         let reserved = truth.plan.reserved_steps();
         let mut total = reserved + 2 * skew + 2;
         let mut excess = None;

@@ -95,6 +95,7 @@ rules! {
     QuestionOfObserverIsAnsweredInTime => "a question of an observer is answered in time",
     AnswersToRequestsAreTrue => "what is told of a request is what the ranks said",
     PausesHold => "a pause holds every rank until its time is over, or somebody has them go on",
+    RequestsCostBoundedNumberOfMessages => "requests cost a bounded number of messages, and none where nobody asks",
     RequestsAreSeenAtSameStep => "every rank sees the same requests at the same step",
     JudgementIsTrue => "what is told of what was measured is true",
     JudgementSaysWhenStepWasDecided => "a judgement says when the step was decided",

@@ -30,6 +30,7 @@ impl Oracle {
     /// A subscriber's lead asks for something.
     pub(crate) fn steers(&mut self, reader: CohortId, attachment: usize, id: u64, asked: Asked) {
         let now = self.now;
+        self.traffic.requests += 1;
         let Some(truth) = self.subscribers.get_mut(&reader) else { return };
         truth.steers.insert(id, (attachment, now, asked));
         let publisher = truth.attachments.get(attachment).map(|known| known.publisher);

@@ -19,6 +19,10 @@ pub(crate) struct Traffic {
     pub(crate) status_admitted: u64,
     /// Sent among ranks, and to observers, about status.
     pub(crate) status: u64,
+    /// What subscribers asked of a simulation.
+    pub(crate) requests: u64,
+    /// Sent to ask a simulation for something, and to answer that.
+    pub(crate) steering: u64,
 }
 
 impl Traffic {
@@ -40,6 +44,9 @@ impl Traffic {
             Message::AskStatus { .. } | Message::Status { .. } | Message::StatusRefused { .. } => {
                 self.status += 1
             }
+            Message::Steer { .. } | Message::Steered { .. } | Message::SteeringAnswer { .. } => {
+                self.steering += 1
+            }
             #[rustfmt::skip]
             Message::Probe { .. } | Message::ProbeReply { .. } | Message::Join { .. }
             | Message::Welcome { .. } | Message::Refused { .. } | Message::TreeHello { .. }
@@ -51,8 +58,7 @@ impl Traffic {
             | Message::Leaving | Message::Attached { .. } | Message::AwaitingRestart { .. }
             | Message::Left | Message::Resolve { .. } | Message::Resolved { .. }
             | Message::Fragment { .. } | Message::TableRefused { .. } | Message::Unresolved { .. }
-            | Message::RestartHeard | Message::AskContacts { .. } | Message::Contacts { .. }
-            | Message::Steer { .. } | Message::Steered { .. } | Message::SteeringAnswer { .. } => self.others += 1,
+            | Message::RestartHeard | Message::AskContacts { .. } | Message::Contacts { .. } => self.others += 1,
         }
     }
 }
@@ -66,6 +72,17 @@ impl Oracle {
         let allowed = status_questions + status_admitted * 2 * (publishers + subscribers);
         self.demand(status <= allowed, Rule::ObserversCostBoundedNumberOfMessages, || {
             format!("{status} messages about status were sent, {allowed} would do")
+        });
+    }
+
+    /// A request goes to the lead, its answer comes back, and each rank below answers once. Where nobody asks for anything
+    /// there is none of that.
+    fn check_steering_traffic(&mut self) {
+        let ranks = self.publishers.values().map(|truth| u64::from(truth.plan.size)).max().unwrap_or(0);
+        let Traffic { steering, requests, .. } = self.traffic;
+        let allowed = requests * (1 + ranks);
+        self.demand(steering <= allowed, Rule::RequestsCostBoundedNumberOfMessages, || {
+            format!("{steering} messages were sent for {requests} requests, {allowed} would do")
         });
     }
 
@@ -89,6 +106,7 @@ impl Oracle {
             format!("{sent} messages were sent for steps, {allowed} would do")
         });
         self.check_status_traffic();
+        self.check_steering_traffic();
         let bytes = self.traffic.largest_unchanged_ready_bytes;
         self.demand(bytes <= 128, Rule::UnchangedLayoutCostsFewBytes, || {
             format!("a report without changes took {bytes} bytes")

@@ -2,7 +2,7 @@
 
 use crate::simulator::content::{CLOCK, Demand, LayoutHabit, MEASURED_BELOW, PARTICLES};
 use crate::simulator::prng::Prng;
-use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan, reselection};
+use crate::simulator::scenario::{self, Numbers, Pace, Scenario, SubscriberPlan, haste, reselection};
 use fp_proto::config::{QueuePolicy, StartAt};
 use fp_proto::time::Moment;
 use fp_types::{Comparison, StepId};
@@ -30,6 +30,7 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     draw_hits(scenario, &mut stream(71));
     reselection::draw_conditions(scenario, &mut stream(73));
     draw_held_again(scenario, &mut stream(79));
+    haste::draw(scenario, &mut stream(131));
 }
 
 /// Some have what they hold as the publisher is lost come again.

@@ -2,6 +2,7 @@
 
 mod additions;
 pub(crate) mod faults;
+mod haste;
 pub(crate) mod observers;
 pub(crate) mod reselection;
 
@@ -9,8 +10,10 @@ use crate::simulator::content::{Demand, LayoutHabit, VARIABLES};
 use crate::simulator::network::Delays;
 use crate::simulator::prng::Prng;
 use crate::simulator::scenario::faults::{CutWay, Fault, FaultKind, Strike};
+use crate::simulator::scenario::haste::Haste;
 use crate::simulator::scenario::observers::ObserverPlan;
 use crate::simulator::scenario::reselection::Reselection;
+use crate::simulator::steering::REQUESTS_PER_SECOND;
 use fp_proto::bounds::FRAGMENT_BYTES;
 use fp_proto::config::{OnLoss, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::time::Moment;
@@ -59,6 +62,11 @@ pub(crate) struct PublisherPlan {
     /// Closes at this moment even if it has not published all.
     pub(crate) stops_at: Option<Moment>,
     pub(crate) skew_steps: u32,
+    /// Whether it may be asked for anything.
+    pub(crate) takes_requests: bool,
+    /// A rank that lags and hurries, and may be further ahead than the others.
+    pub(crate) hasty: Option<Haste>,
+    pub(crate) limit_requests_per_second: u32,
     pub(crate) limit_bytes: u64,
     /// A rank with bounds of its own, so that it alone meets them.
     pub(crate) tight_rank: Option<(Rank, u64)>,
@@ -339,6 +347,9 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         warm_up,
         stops_at: None,
         skew_steps: prng.between(1, 5) as u32,
+        takes_requests: true,
+        hasty: None,
+        limit_requests_per_second: REQUESTS_PER_SECOND,
         limit_bytes: prng.pick(&[1 << 30, 1 << 30, 1 << 30, 1_500]),
         tight_rank: None,
         reserve_steps: prng.pick(&[0, 0, 1, 2, 4]),
@@ -476,6 +487,7 @@ pub(crate) fn another_epoch(prng: &mut Prng, plan: &PublisherPlan) -> PublisherP
         habit: LayoutHabit::draw(prng),
         odd_rank: None,
         tight_rank: None,
+        hasty: None,
         slow_rank: None,
         stops_at: None,
         restarts_after: None,

@@ -15,7 +15,7 @@ use crate::simulator::prng::{Prng, mix};
 use crate::simulator::rendezvous::Rendezvous;
 use crate::simulator::scenario::faults::{FaultKind, When};
 use crate::simulator::scenario::{Numbers, OddRank, PublisherPlan, STREAM, Scenario, SubscriberPlan};
-use crate::simulator::steering::{REQUESTS_PER_SECOND, parameters};
+use crate::simulator::steering::parameters;
 use crate::simulator::store::Store;
 use crate::simulator::trace::{Trace, TraceMode};
 use crate::simulator::world::{CLOCK_ORIGIN_MICROS, Due, Life, Slot, World};
@@ -182,7 +182,7 @@ impl World {
             true => Some(StepId(99)),
             false => plan.first_step,
         };
-        config.skew_steps = plan.skew_steps;
+        config.skew_steps = plan.skew_of(rank);
         config.limit_bytes = match plan.tight_rank {
             Some((tight, limit_bytes)) if tight == rank => limit_bytes,
             _ => plan.limit_bytes,
@@ -198,8 +198,8 @@ impl World {
         config.limit_wait = plan.limit_wait;
         config.lag_report = self.scenario.timing.lag_report;
         config.measures = Arc::new(Sums);
-        config.parameters = parameters();
-        config.limit_requests_per_second = REQUESTS_PER_SECOND;
+        config.parameters = if plan.takes_requests { parameters() } else { Vec::new() };
+        config.limit_requests_per_second = plan.limit_requests_per_second;
         config.mutation = self.mutation();
         config
     }

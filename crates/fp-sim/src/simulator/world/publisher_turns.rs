@@ -175,7 +175,7 @@ impl World {
         let is_hasty = !abandon && app.prng.chance(HASTY_PERCENT);
         if let Act::End(_) = app.act {
             app.act = Act::Begin;
-            let gap = app.gap.draw(&mut app.prng);
+            let gap = app.draw_gap();
             self.wake_at(slot, if is_hasty { self.now } else { self.now.after(gap) });
             if is_hasty {
                 return;
