@@ -8,21 +8,32 @@
 ! Each publishes its field and then takes the other's. In that order neither can wait for ever: what a code waits for is
 ! published before its partner waits. The first step is precious, so the partner gets it even if it attaches late.
 !
+! MILLISECONDS, a fourth word: how long a step takes besides, as if there were more to compute. The other waits for it, and
+! no longer.
+!
 ! Every cell of the one gives the other a quarter of the difference, so that the difference halves in each step. See
 ! examples/c/coupled.c, which may be the partner.
 program coupled
   use flexpath
   use flexpath_mpi
   use mpi_f08
+  use, intrinsic :: iso_c_binding, only: c_int
   use, intrinsic :: iso_fortran_env, only: error_unit, int64, real64
   implicit none
+  interface
+    ! The C library's: Fortran itself has nothing that waits.
+    integer(c_int) function usleep(microseconds) bind(c)
+      import c_int
+      integer(c_int), value :: microseconds
+    end function usleep
+  end interface
   integer, parameter :: cells = 720, patience_ms = 60000
   type(flexpath_options) :: of_publisher, of_subscriber
   type(flexpath_publisher) :: publisher
   type(flexpath_subscriber) :: subscriber
   type(flexpath_variable) :: temperature
   character(len=32) :: name, partner, word
-  integer :: rank, ranks, steps, step, first, last, cell
+  integer :: rank, ranks, steps, step, first, last, cell, besides_ms
   real(real64) :: error
   real(real64), allocatable :: own(:), other(:), expected(:)
 
@@ -30,8 +41,11 @@ program coupled
   call get_command_argument(1, name)
   call get_command_argument(2, partner)
   call get_command_argument(3, word)
-  if (word == '') call give_up('usage: coupled NAME PARTNER STEPS')
+  if (word == '') call give_up('usage: coupled NAME PARTNER STEPS [MILLISECONDS]')
   read (word, *) steps
+  besides_ms = 0
+  call get_command_argument(4, word)
+  if (word /= '') read (word, *) besides_ms
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   first = cells * rank / ranks + 1
@@ -54,6 +68,7 @@ program coupled
     call flexpath_publisher_end_step(publisher)
     call take(step)
     own = own + (other - own) / 4
+    if (usleep(1000_c_int * besides_ms) /= 0) call give_up('it could not wait')
   end do
 
   expected = [(as_calculated(cell), cell=first, last)]

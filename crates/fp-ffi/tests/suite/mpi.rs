@@ -4,7 +4,7 @@ use crate::support::{LIBRARY, LIBRARY_AND_MODULE, Mpi, TestProcess, place, print
 use fp_core::{NextStep, QueuePolicy, Rendezvous, Subscriber, SubscriberOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn streams(mpi: &Mpi, publishers: u32, subscribers: u32) {
     let (program, place) = (mpi.compile(&LIBRARY, &["tests/mpi/stream.c"]), place());
@@ -112,11 +112,32 @@ fn two_codes_take_each_others_steps() {
 #[test]
 fn a_code_waits_for_a_slow_partner() {
     let Some(coupled) = Coupled::new() else { return };
-    let place = place();
-    let air = coupled.air(1, &coupled.in_fortran, "50", place.path());
-    let sea = coupled.mpi.start(2, &coupled.in_c, &["sea", "air", "50", "20"], place.path());
-    assert_eq!(air.printed().trim(), "air: 50 steps with sea, as calculated");
-    assert_eq!(sea.printed().trim(), "sea: 50 steps with air, as calculated");
+    for (fast, slow) in [(&coupled.in_fortran, &coupled.in_c), (&coupled.in_c, &coupled.in_fortran)] {
+        let (place, began) = (place(), Instant::now());
+        let air = coupled.air(1, fast, "50", place.path());
+        let sea = coupled.mpi.start(2, slow, &["sea", "air", "50", "20"], place.path());
+        assert_eq!(air.printed().trim(), "air: 50 steps with sea, as calculated");
+        assert!(began.elapsed() >= 49 * Duration::from_millis(20), "nobody was slow: {:?}", began.elapsed());
+        assert_eq!(sea.printed().trim(), "sea: 50 steps with air, as calculated");
+    }
+}
+
+/// Looks on until the codes have taken some steps of each other.
+fn run_for_a_while(place: &Path) {
+    let options = SubscriberOptions::default()
+        .with_rendezvous(Rendezvous::at(place).expect("a place"))
+        .with_policy(QueuePolicy::LatestOnly);
+    let mut onlooker = Subscriber::open("air", options).expect("attached");
+    let mut step = || {
+        let NextStep::Step(step) = onlooker.next_step(Duration::from_secs(60)).expect("a step") else {
+            panic!("the codes have ended")
+        };
+        step.step().0
+    };
+    let (first, mut last) = (step(), 0);
+    while last < first + 20 {
+        last = step();
+    }
 }
 
 /// Each step waits for the partner's; a partner that dies ends it, with words.
@@ -127,24 +148,53 @@ fn a_code_whose_partner_dies_ends_with_words() {
         let (place, steps) = (place(), "1000000000");
         let air = coupled.air(2, survivor, steps, place.path());
         let mut sea = coupled.mpi.start(2, &coupled.in_c, &["sea", "air", steps], place.path());
-        let options = SubscriberOptions::default()
-            .with_rendezvous(Rendezvous::at(place.path()).expect("a place"))
-            .with_policy(QueuePolicy::LatestOnly);
-        let mut onlooker = Subscriber::open("air", options).expect("attached");
-        let mut step = || {
-            let NextStep::Step(step) = onlooker.next_step(Duration::from_secs(60)).expect("a step") else {
-                panic!("the codes have ended")
-            };
-            step.step().0
-        };
-        let (first, mut last) = (step(), 0);
-        while last < first + 20 {
-            last = step();
-        }
+        run_for_a_while(place.path());
         // The launcher takes its ranks with it.
         sea.signal("-TERM");
         let ended = air.output();
         let said = String::from_utf8_lossy(&ended.stderr).into_owned();
         assert!(!ended.status.success() && said.contains("air: no step"), "{said}");
+    }
+}
+
+/// The processes that run a program at a place: those of one code, without its launcher.
+fn ranks_of(program: &Path, place: &Path) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").expect("proc is there").flatten();
+    let is_rank = |pid: &String| {
+        // A process may have ended meanwhile.
+        let read = |file: &str| std::fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
+        let (words, settings) = (read("cmdline"), read("environ"));
+        let settings = String::from_utf8_lossy(&settings).into_owned();
+        let runs = words.split(|byte| *byte == 0).next() == Some(program.as_os_str().as_encoded_bytes());
+        runs && settings.contains(&format!("FLEXPATH_RENDEZVOUS={}\0", place.display()))
+            && String::from_utf8_lossy(&words).contains("\0air\0sea\0")
+    };
+    let numbers = processes.map(|process| process.file_name().to_string_lossy().into_owned());
+    numbers.filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).filter(is_rank).collect()
+}
+
+/// One rank of a code is killed. The other code is told so, says it, and does not wait for steps that never come.
+#[test]
+fn a_code_of_which_one_rank_is_killed_holds_up_nobody() {
+    let Some(coupled) = Coupled::new() else { return };
+    let Coupled { in_c, in_fortran, .. } = &coupled;
+    for (dying, survivor, killed) in [(in_c, in_fortran, 0), (in_fortran, in_c, 1)] {
+        let (place, steps) = (place(), "1000000000");
+        let air = coupled.air(2, dying, steps, place.path());
+        let sea = coupled.mpi.start(3, survivor, &["sea", "air", steps], place.path());
+        run_for_a_while(place.path());
+        let mut ranks = ranks_of(dying, place.path());
+        ranks.sort_by_key(|pid| pid.parse::<u32>().expect("a number"));
+        assert_eq!(ranks.len(), 2, "{ranks:?}");
+        let (sent, at) = (Command::new("kill").args(["-KILL", &ranks[killed]]).status(), Instant::now());
+        assert!(sent.expect("kill runs").success());
+        let ended = sea.output();
+        let (said, took) = (String::from_utf8_lossy(&ended.stderr).into_owned(), at.elapsed());
+        assert!(!ended.status.success() && said.contains("sea: no step"), "{said}");
+        // The launcher kills the other rank soon.
+        assert!((0..2).any(|rank| said.contains(&format!("publisher rank {rank} is lost"))), "{said}");
+        // Far less than the minute for which a code waits for a step.
+        assert!(took < Duration::from_secs(20), "it took {took:?}");
+        assert!(!air.output().status.success());
     }
 }
