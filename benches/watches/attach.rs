@@ -1,10 +1,10 @@
 //! What opening a subscription with a condition takes while the simulation goes on.
 
-use crate::decision::BUDGET;
+use crate::decision::{BUDGET, cut_off};
 use crate::machine::now_ns;
 use crate::ours;
 use crate::process::{Role, Words, listed};
-use crate::report::{bounded, cut_off, noted, quantile};
+use crate::report::{bounded, noted, quantile};
 use crate::ring::Bell;
 use crate::shared::{Memory, Shared};
 use flexpath::{Publisher, Subscriber, Variable};

@@ -4,7 +4,7 @@ use crate::machine::now_ns;
 use crate::ours;
 use crate::pass;
 use crate::process::{Role, Running, Words, listed};
-use crate::report::{bounded, cut_off, median, noted, quantile};
+use crate::report::{bounded, median, noted, quantile};
 use crate::ring::Bell;
 use crate::shared::{Memory, Shared};
 use crate::sockets::Traffic;
@@ -80,6 +80,11 @@ pub(crate) fn measure() {
             found.report_bytes(&Round::play(transport, false));
         }
     }
+}
+
+/// A case of measures that were cut off, and the time that a step had for all of them.
+pub(crate) fn cut_off(what: &str) -> String {
+    format!("{what}, measures cut off, budget of {} s", BUDGET.as_secs())
 }
 
 /// Bytes of a step.

@@ -1,6 +1,5 @@
 //! Rows of ours beside their bounds, for people and for programs.
 
-use crate::decision::BUDGET;
 use crate::rows::{Figure, keep};
 
 /// Prints and keeps a row: ours, the most that it may be, and whether it is.
@@ -22,11 +21,6 @@ pub(crate) fn bounded(case: &str, (ours, bound): (f64, f64), unit: &str, target:
 pub(crate) fn noted(case: &str, ours: f64, unit: &str) {
     println!("{case:<66}{ours:>15.2}              {unit}");
     keep(&[("case", Figure::Text(case)), ("ours", Figure::Number(ours)), ("unit", Figure::Text(unit))]);
-}
-
-/// A case of measures that were cut off, and the time that a step had for all of them.
-pub(crate) fn cut_off(what: &str) -> String {
-    format!("{what}, measures cut off, budget of {} s", BUDGET.as_secs())
 }
 
 /// The value below which that part of all lies.

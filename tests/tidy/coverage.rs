@@ -66,13 +66,13 @@ fn is_in(source: &Source, folder: &str, test: &str) -> bool {
 
 /// Also in a module of the file, as what needs a feature stands in one.
 fn has_test(items: &[Item], name: &str) -> bool {
-    items.iter().any(|item| match item {
-        Item::Fn(function) => {
-            function.sig.ident == name
-                && function.attrs.iter().any(|attribute| attribute.path().is_ident("test"))
+    items.iter().any(|item| {
+        if let Item::Mod(module) = item {
+            return module.content.as_ref().is_some_and(|(_, items)| has_test(items, name));
         }
-        Item::Mod(module) => module.content.as_ref().is_some_and(|(_, items)| has_test(items, name)),
-        _ => false,
+        let Item::Fn(function) = item else { return false };
+        let is_test = function.attrs.iter().any(|attribute| attribute.path().is_ident("test"));
+        is_test && function.sig.ident == name
     })
 }
 

@@ -165,7 +165,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 74] = [
+    pub const ALL: [Self; 75] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,

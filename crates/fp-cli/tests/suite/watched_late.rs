@@ -163,13 +163,16 @@ fn a_region_outside_is_told_as_not_judged() {
     assert!(found.iter().any(|line| line["unjudged"].is_null()), "{found:?}");
 }
 
+/// A condition, and whether a step is so.
+type Asked = (&'static str, fn(u64) -> bool);
+
 /// The command has one condition. One that is started anew has another, while the stream goes on.
 #[test]
 fn a_watch_that_is_started_anew_has_another_condition() {
     let place = tempfile::tempdir().expect("a folder");
     let mut publisher = Publisher::open(STREAM, publisher_options(place.path())).expect("the stream opens");
     let mut next = 0;
-    let conditions: [(&str, fn(u64) -> bool); 2] =
+    let conditions: [Asked; 2] =
         [("max(T) > 12", |step| greatest(step) > 12.0), ("max(T) <= 12", |step| greatest(step) <= 12.0)];
     for (condition, is_met) in conditions {
         let arguments = ["watch", STREAM, condition, "--every-step", "--json", "--steps", "3"];
