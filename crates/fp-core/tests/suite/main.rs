@@ -46,6 +46,7 @@ mod policies;
 mod process;
 mod records;
 mod refused_places;
+mod refused_requests;
 mod returning;
 mod sent;
 mod sharing;
