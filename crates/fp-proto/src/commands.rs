@@ -168,8 +168,8 @@ pub enum CommandError {
         /// Which rule.
         error: Box<ContributionError>,
     },
-    /// The stream has not been attached yet.
-    #[error("the stream is not attached yet")]
+    /// The stream has not been attached yet, or is over.
+    #[error("the stream has no publisher: none yet, or it is over")]
     NotAttached,
     /// These are no ranks of the publisher, or none, or too many for one question.
     #[error(
