@@ -33,7 +33,8 @@ pub struct PublisherOptions {
     pub link: LinkOptions,
     /// Subscriptions that `open` waits for. Default 0.
     pub min_subscribers: u32,
-    /// Steps that this rank may be ahead of the slowest rank of its cohort. Default 4.
+    /// Steps that this rank may be ahead of the slowest rank of its cohort. Default 4. The most of any rank is at most twice
+    /// the least: a rank that is further ahead is taken for one that breaks the protocol.
     pub skew_steps: u32,
     /// Bytes of live steps on this rank. Default 1 GiB.
     pub limit_bytes: u64,

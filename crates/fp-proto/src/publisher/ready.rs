@@ -22,6 +22,10 @@ use fp_types::{MeasureParts, PutChanges, Rank, RankRange, StepId, Unmeasured};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+/// How many times `skew_steps` are merged at one time, at most. A rank has up to twice as many that are not decided: as a
+/// subscription ends, its steps hold up no others. A rank of the cohort may have twice the `skew_steps` of another.
+const LIMIT_MERGED_SKEWS: usize = 4;
+
 /// A step whose reports are not all here.
 #[derive(Default)]
 struct Partial {
@@ -206,7 +210,7 @@ pub(crate) fn child_ready(
         machine.misbehaved(from, Misbehaviour::OutOfBounds("Ready.changed"));
         return;
     }
-    if machine.merging.steps.len() > 2 * machine.config.skew_steps as usize + 1 {
+    if machine.merging.steps.len() > LIMIT_MERGED_SKEWS * machine.config.skew_steps as usize + 1 {
         machine.misbehaved(from, Misbehaviour::OutOfBounds("Ready.step"));
         return;
     }

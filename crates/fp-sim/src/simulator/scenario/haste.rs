@@ -15,7 +15,7 @@ pub(crate) struct Haste {
 }
 
 impl PublisherPlan {
-    /// How many steps of a rank may be undecided. Others believe a rank that reports twice as many as they do, and no more.
+    /// How many steps of a rank may be undecided. Others believe a rank that has twice as many as they do, and no more.
     pub(crate) fn skew_of(&self, rank: Rank) -> u32 {
         match self.hasty {
             Some(hasty) if hasty.rank == rank => self.skew_steps + hasty.more_steps.min(self.skew_steps),
