@@ -152,10 +152,9 @@ fn next_to_report(machine: &mut PublisherMachine) -> Option<StepId> {
 }
 
 fn held_back(machine: &PublisherMachine, pending: &[crate::message::ChangeId]) -> bool {
-    let is_forgotten = |change| {
-        mutated!(machine.wire, ReadyBeforeStart)
-            || (machine.changes.is_request(change) && mutated!(machine.wire, ReadyBeforeRequestStart))
-    };
+    let forgets = mutated!(machine.wire, ReadyBeforeStart);
+    let forgets_requests = mutated!(machine.wire, ReadyBeforeRequestStart);
+    let is_forgotten = |change| forgets || (forgets_requests && machine.changes.is_request(change));
     pending.iter().any(|&change| machine.changes.is_pending(change) && !is_forgotten(change))
 }
 
