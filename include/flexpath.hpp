@@ -1170,7 +1170,9 @@ public:
     std::chrono::system_clock::time_point decided_at() const {
         std::uint64_t micros = 0;
         check(flexpath_step_decided_at(raw(), &micros));
-        return std::chrono::system_clock::time_point(std::chrono::microseconds(micros));
+        /* In the year 2255 at the latest: a clock may say what no calendar has. */
+        const auto since = std::chrono::microseconds(std::min<std::uint64_t>(micros, std::uint64_t(1) << 53));
+        return std::chrono::system_clock::time_point(since);
     }
     /* Why the Condition could not be judged in this step; empty if it was. */
     std::string unjudged() const {

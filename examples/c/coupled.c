@@ -84,7 +84,8 @@ int main(int words, char **word)
     const uint64_t first = (uint64_t)CELLS * (uint64_t)rank / (uint64_t)size;
     const uint64_t count = (uint64_t)CELLS * (uint64_t)(rank + 1) / (uint64_t)size - first;
     const uint64_t steps = strtoull(word[3], NULL, 10);
-    const struct timespec besides = {.tv_nsec = words == 5 ? 1000000L * atoi(word[4]) : 0};
+    const long ms = words == 5 ? atol(word[4]) : 0;
+    const struct timespec besides = {.tv_sec = ms / 1000, .tv_nsec = 1000000L * (ms % 1000)};
     for (uint64_t cell = 0; cell < count; cell++)
         own[cell] = begins(name, first + cell);
 

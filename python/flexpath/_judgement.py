@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import _native
 
+#: In the year 2255.
+LAST_MICROS = 1 << 53
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:
@@ -46,5 +49,6 @@ class Judgement:
 
 def judgement(measured: "list[_native._Measured]", unjudged: str | None, micros: int) -> Judgement:
     """Make a judgement of what the library tells; the time is in microseconds since 1970."""
-    decided_at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=micros)
+    # A clock may say what no calendar has.
+    decided_at = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=min(micros, LAST_MICROS))
     return Judgement(tuple(Measured(*one) for one in measured), unjudged, decided_at)

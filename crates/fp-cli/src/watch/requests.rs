@@ -1,7 +1,9 @@
 //! What a watch asks of the simulation: by a subscriber of its own, one request at a time, while the watch goes on.
 
+use std::collections::HashMap;
 use std::io::Write as _;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,30 +18,62 @@ struct Asked {
     hit: StepId,
 }
 
+/// Requests for each parameter that are not answered, at most: one is under way, and one more may wait. Of several parameters
+/// none is in another's way.
+const LIMIT_UNANSWERED: u32 = 2;
+
+/// How many requests for each parameter are not answered.
+#[derive(Clone, Debug, Default)]
+struct Unanswered(Arc<Mutex<HashMap<String, u32>>>);
+
+impl Unanswered {
+    fn counts(&self) -> MutexGuard<'_, HashMap<String, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there may be one more; then there is.
+    fn begin(&self, parameter: &str) -> bool {
+        let mut counts = self.counts();
+        let count = counts.entry(parameter.to_owned()).or_default();
+        let may = *count < LIMIT_UNANSWERED;
+        *count += u32::from(may);
+        may
+    }
+
+    fn end(&self, parameter: &str) {
+        if let Some(count) = self.counts().get_mut(parameter) {
+            *count -= 1;
+        }
+    }
+}
+
 /// Who asks.
 #[derive(Debug)]
 pub(super) struct Requests {
-    sender: Option<SyncSender<Asked>>,
+    sender: Option<Sender<Asked>>,
     thread: Option<JoinHandle<()>>,
-    /// Steps for which nothing was asked, as a request was under way.
+    unanswered: Unanswered,
+    /// Requests that were not made, as others for the same parameter were not answered.
     passed_over: u64,
 }
 
 impl Requests {
     /// Asks by that subscriber; each answer may take so long.
     pub(super) fn by(asker: Subscriber, patience: Duration, json: bool) -> std::io::Result<Self> {
-        // One is under way, and one more may wait.
-        let (sender, receiver) = sync_channel(1);
+        let (sender, receiver) = channel();
+        let unanswered = Unanswered::default();
+        let answered = unanswered.clone();
         let thread = std::thread::Builder::new()
             .name("flexpath-request".to_owned())
-            .spawn(move || ask_all(asker, &receiver, patience, json))?;
-        Ok(Self { sender: Some(sender), thread: Some(thread), passed_over: 0 })
+            .spawn(move || ask_all(asker, &receiver, &answered, (patience, json)))?;
+        Ok(Self { sender: Some(sender), thread: Some(thread), unanswered, passed_over: 0 })
     }
 
-    /// Asks for something, unless as much is under way as may be.
+    /// Asks for something, unless as much of that is under way as may be.
     pub(super) fn start(&mut self, assignment: &Assignment, hit: StepId) {
         let asked = Asked { assignment: assignment.clone(), hit };
-        let is_taken = self.sender.as_ref().is_some_and(|sender| sender.try_send(asked).is_ok());
+        let may = self.unanswered.begin(&assignment.parameter);
+        let is_taken = may && self.sender.as_ref().is_some_and(|sender| sender.send(asked).is_ok());
         self.passed_over += u64::from(!is_taken);
     }
 
@@ -52,16 +86,22 @@ impl Requests {
         }
         if self.passed_over > 0 {
             eprintln!(
-                "flexpath: nothing was asked for {} steps, as requests were under way",
+                "flexpath: {} requests were not made, as {LIMIT_UNANSWERED} for the same parameter had no answer yet",
                 self.passed_over
             );
         }
     }
 }
 
-fn ask_all(mut asker: Subscriber, asked: &Receiver<Asked>, patience: Duration, json: bool) {
+fn ask_all(
+    mut asker: Subscriber,
+    asked: &Receiver<Asked>,
+    unanswered: &Unanswered,
+    (patience, json): (Duration, bool),
+) {
     for Asked { assignment, hit } in asked {
         let answer = asker.request(&assignment.parameter, assignment.value.clone(), patience);
+        unanswered.end(&assignment.parameter);
         let line =
             if json { json_line(&assignment, hit, &answer) } else { text_line(&assignment, hit, &answer) };
         // Nobody reads any more: the watch itself notices.

@@ -225,6 +225,32 @@ fn a_watch_asks_for_values() {
     live.stop();
 }
 
+/// Of one hit each is asked for, in their order.
+#[test]
+fn a_watch_asks_for_several_values_at_once() {
+    let range = ParameterKind::Integer { least: 0, greatest: 10 };
+    let live = Live::with("rows", |options| {
+        let names = ["level", "speed", "depth"];
+        names.into_iter().fold(options, |options, name| options.with_parameter(name, range.clone()))
+    });
+    let mut arguments = vec!["watch", "rows", "max(temperature) > -1e9", "--steps", "1", "--json"];
+    for asked in ["request level=2", "request speed=4", "request depth=1"] {
+        arguments.extend(["--then", asked]);
+    }
+    let watched = Run::of(&live, &arguments).finish();
+    assert_eq!((watched.code, watched.stderr.as_str()), (Some(0), ""));
+    let told = lines(&watched.stdout);
+    let asked: Vec<_> =
+        told.iter().map(|line| (&line["parameter"], &line["value"], &line["error"])).collect();
+    let expected = [("level", "2"), ("speed", "4"), ("depth", "1")].map(|(name, value)| {
+        let [name, value] = [name, value].map(Value::from);
+        (name, value, Value::Null)
+    });
+    let expected: Vec<_> = expected.iter().map(|(name, value, error)| (name, value, error)).collect();
+    assert_eq!(asked, expected);
+    live.stop();
+}
+
 #[test]
 fn what_a_function_of_the_publisher_makes_is_watched() {
     let transforms = Transforms::default();
