@@ -130,3 +130,41 @@ fn what_is_not_there_yet_has_no_number() {
         }
     }
 }
+
+/// What a condition of two variables says of the elements of both.
+type OfBoth = fn(f64, f64) -> bool;
+
+/// Numbers of several variables meet in one condition.
+#[test]
+fn a_condition_looks_at_several_variables() {
+    let place = Place::new();
+    let expected: [(&str, OfBoth); 4] = [
+        ("max(T) > 1 and min(p) < 2", |high, low| high > 1.0 && low < 2.0),
+        ("max(T) > 2 or sum(p) >= 3", |high, low| high > 2.0 || low >= 3.0),
+        ("not (max(T) > 1 and any(p > 0))", |high, low| !(high > 1.0 && low > 0.0)),
+        ("(max(T) > 2 or max(p) > 2) and count(T > 0) >= 1 and has(p)", |high, low| {
+            (high > 2.0 || low > 2.0) && high > 0.0
+        }),
+    ];
+    let mut publisher = Publisher::open(STREAM, place.publisher_options()).expect("the stream opens");
+    let watchers: Vec<_> = expected.iter().map(|(condition, _)| watcher(&place, condition)).collect();
+    let both = |step: u64| ((step / 4) as f64, (step % 4) as f64);
+    for step in 0..16 {
+        let mut writer = publisher.begin_step().expect("a step");
+        for (name, number) in [("T", both(step).0), ("p", both(step).1)] {
+            let variable = Variable::global::<f64>(name, &[1]).expect("a shape");
+            writer.put_copy(&variable, &Region::new([0], [1]).expect("inside"), &[number]).expect("put");
+        }
+        writer.end().expect("ended");
+    }
+    std::thread::scope(|scope| {
+        let reading: Vec<_> = watchers.into_iter().map(|watcher| scope.spawn(|| come(watcher))).collect();
+        publisher.close().expect("all is taken");
+        for ((condition, holds), found) in expected.iter().zip(reading) {
+            let found = judged(&found.join().expect("read"));
+            let is_hit = |step: &u64| holds(both(*step).0, both(*step).1);
+            let hits: Vec<_> = (0..16).filter(is_hit).map(|step| (step, true)).collect();
+            assert_eq!(found, hits, "{condition}");
+        }
+    });
+}
