@@ -71,8 +71,13 @@ fn publish_step(publisher: &mut Publisher, next: &mut u64) -> Option<bool> {
     for request in writer.requests().to_vec() {
         let Some(value) = request.as_f64() else { continue };
         tell(format!("saw {step} {value}"));
-        if is_declined(value as u64) {
-            writer.decline(&request, WHY_NOT).expect("it is open");
+        if !is_declined(value as u64) {
+            continue;
+        }
+        if let Err(error) = writer.decline(&request, WHY_NOT) {
+            // The cohort was lost in this moment.
+            assert!(matches!(writer.end(), Err(PutError::Lost { .. })), "{error}");
+            return None;
         }
     }
     let stops = writer.is_asked("stop");
