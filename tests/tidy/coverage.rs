@@ -2,6 +2,7 @@
 
 use syn::Item;
 
+use crate::prose::split_row;
 use crate::source::{Source, Text};
 
 /// A table of a document: its columns after the first, and where the tests are that each of them names.
@@ -32,13 +33,14 @@ pub(crate) fn check(table: &Table<'_>, texts: &[Text], sources: &[Source]) -> Ve
     rows.iter().flat_map(|row| check_row(table, row, sources)).collect()
 }
 
-fn cells(line: &str) -> Vec<&str> {
+fn cells(line: &str) -> Vec<String> {
     let inner = line.trim().strip_prefix('|').and_then(|line| line.strip_suffix('|'));
-    inner.into_iter().flat_map(|line| line.split('|')).map(str::trim).collect()
+    let cells = inner.map(split_row).unwrap_or_default();
+    cells.iter().map(|cell| cell.trim().to_owned()).collect()
 }
 
-fn check_row(table: &Table<'_>, row: &[&str], sources: &[Source]) -> Vec<String> {
-    let (path, what) = (table.path, row.first().copied().unwrap_or_default());
+fn check_row(table: &Table<'_>, row: &[String], sources: &[Source]) -> Vec<String> {
+    let (path, what) = (table.path, row.first().map(String::as_str).unwrap_or_default());
     if row.len() != table.columns.len() + 1 || what.is_empty() {
         return vec![format!("{path}: {row:?} are other cells than the table has columns")];
     }

@@ -464,11 +464,11 @@ pub enum Message {
         /// What was measured; sorted by the names of measures.
         parts: Vec<MeasurePart>,
     },
-    /// In place of `Assign`, where something was measured for the subscription's condition.
+    /// In place of `Assign`, where the subscription has a condition.
     AssignJudged {
         /// As in `Assign`.
         assignment: Box<Assignment>,
-        /// Why the step is one that the condition asks for.
+        /// Why the step is one that the condition asks for, and when that was decided.
         judgement: Box<Judgement>,
     },
     /// A subscriber cohort's lead asks something of the simulation.

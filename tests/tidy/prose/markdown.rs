@@ -110,8 +110,14 @@ fn item(text: &str) -> Option<&str> {
     marked.or_else(|| numbered.filter(|_| digits.len() < text.len()))
 }
 
-/// The cells of a table's row.
+/// The texts in the cells of a table's row.
 fn cells(row: &str) -> impl Iterator<Item = String> {
+    let is_text = |cell: &String| cell.chars().any(char::is_alphanumeric);
+    split_row(row).into_iter().filter(is_text)
+}
+
+/// What stands between the strokes of a table's row, and before the first and behind the last.
+pub(crate) fn split_row(row: &str) -> Vec<String> {
     let mut cells = vec![String::new()];
     let mut in_code = false;
     let mut before = ' ';
@@ -123,8 +129,7 @@ fn cells(row: &str) -> impl Iterator<Item = String> {
         }
         before = letter;
     }
-    let is_text = |cell: &String| cell.chars().any(char::is_alphanumeric);
-    cells.into_iter().filter(is_text)
+    cells
 }
 
 #[cfg(test)]

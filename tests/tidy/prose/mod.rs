@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 use crate::length::package_of;
 use crate::source::{Source, Text};
+pub(crate) use markdown::split_row;
 use sentences::{Paragraph, Sentence};
 
 /// No sentence has more words.

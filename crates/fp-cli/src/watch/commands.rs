@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
+use super::pace::Pace;
+
 /// Between two starts of a command, where the file does not say it.
 const LEAST_SECONDS: f64 = 1.0;
 /// How long commands that still run have when this one ends.
@@ -88,11 +90,8 @@ fn least_seconds() -> f64 {
 #[derive(Debug)]
 struct Known {
     run: Vec<String>,
-    least: Duration,
-    started: Option<Instant>,
+    pace: Pace,
     child: Option<Child>,
-    /// Steps for which it was not started, since it last was.
-    passed_over: u64,
 }
 
 /// What became of a start.
@@ -133,9 +132,8 @@ impl Commands {
             }
             let least = Duration::try_from_secs_f64(entry.least_seconds)
                 .map_err(|_| CommandsError::Least { path: file(), name: (*name).to_owned() })?;
-            let run = entry.run.clone();
-            known
-                .insert((*name).to_owned(), Known { run, least, started: None, child: None, passed_over: 0 });
+            let (run, pace) = (entry.run.clone(), Pace::new(least));
+            known.insert((*name).to_owned(), Known { run, pace, child: None });
         }
         Ok(Self(known))
     }
@@ -145,9 +143,8 @@ impl Commands {
     pub(crate) fn start(&mut self, name: &str, words: &[(&str, &str)]) -> std::io::Result<Started> {
         let Some(known) = self.0.get_mut(name) else { return Ok(Started::PassedOver) };
         known.reap(name);
-        let is_early = known.started.is_some_and(|started| started.elapsed() < known.least);
-        if known.child.is_some() || is_early {
-            known.passed_over += 1;
+        if known.child.is_some() || !known.pace.is_due() {
+            known.pace.pass_over();
             return Ok(Started::PassedOver);
         }
         let filled = |word: &String| {
@@ -156,7 +153,8 @@ impl Commands {
         let mut all = known.run.iter().map(filled);
         let mut command = Command::new(all.next().unwrap_or_default());
         let spawned = command.args(all).stdin(Stdio::null()).spawn()?;
-        (known.started, known.child) = (Some(Instant::now()), Some(spawned));
+        known.pace.is_done();
+        known.child = Some(spawned);
         known.tell_passed_over(name);
         Ok(Started::Now)
     }
@@ -198,8 +196,7 @@ impl Known {
     }
 
     fn tell_passed_over(&mut self, name: &str) {
-        let steps = std::mem::take(&mut self.passed_over);
-        if steps > 0 {
+        if let Some(steps) = self.pace.passed_over() {
             eprintln!(
                 "flexpath: command {name}: not started for {steps} steps, as one was running or had just been"
             );

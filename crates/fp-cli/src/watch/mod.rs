@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fp_core::rendezvous::Rendezvous;
 use fp_core::{
@@ -30,7 +30,7 @@ use crate::recorded_step;
 use crate::request;
 use crate::tail::{Showing, show_values};
 use commands::{Commands, Started};
-use pace::Paced;
+use pace::{Pace, Paced};
 use render::Renderer;
 use requests::Requests;
 
@@ -62,9 +62,8 @@ struct Watch<'o> {
     commands: Commands,
     /// Where some action asks for something.
     requests: Option<Requests>,
-    acted: Option<Instant>,
-    /// Steps that came too soon after another one.
-    passed_over: u64,
+    /// By `--least`, of all actions together.
+    pace: Pace,
 }
 
 impl<'o> Watch<'o> {
@@ -91,11 +90,12 @@ impl<'o> Watch<'o> {
         let read = Commands::read(options.commands.as_deref(), &names);
         let commands = read.map_err(|error| Failure::Usage(error.to_string()))?;
         let actions = actions.into_iter().map(|action| Paced::new(action, options)).collect();
-        Ok(Self { options, actions, commands, requests: None, acted: None, passed_over: 0 })
+        let pace = Pace::new(options.least.unwrap_or_default());
+        Ok(Self { options, actions, commands, requests: None, pace })
     }
 
     fn actions(&self) -> impl Iterator<Item = &Action> {
-        self.actions.iter().map(Paced::action)
+        self.actions.iter().map(|paced| &paced.action)
     }
 
     /// No more is asked of the publisher than actions need: nothing for a line that is printed.
@@ -164,24 +164,24 @@ impl<'o> Watch<'o> {
 
     /// Whether the step was acted on.
     fn take(&mut self, step: &StepReader) -> Result<bool, Failure> {
-        let least = self.options.least.unwrap_or_default();
-        if self.acted.is_some_and(|acted| acted.elapsed() < least) {
-            self.passed_over += 1;
+        if !self.pace.is_due() {
+            self.pace.pass_over();
             return Ok(false);
         }
-        self.acted = Some(Instant::now());
+        self.pace.is_done();
         tell(&self.options.stream, self.passed_over());
         let judgement = step.judgement().cloned().unwrap_or_default();
         let mut is_acted_on = false;
         for at in 0..self.actions.len() {
             let paced = &mut self.actions[at];
-            if !paced.is_due() {
+            if !paced.pace.is_due() {
+                paced.pace.pass_over();
                 continue;
             }
-            let action = paced.action().clone();
+            let action = paced.action.clone();
             // Nothing is asked for a step that was not judged: the next one need not wait for that.
             if judgement.unjudged.is_none() || !matches!(action, Action::Request(_)) {
-                paced.is_done();
+                paced.pace.is_done();
                 tell(&self.options.stream, paced.passed_over());
             }
             self.act(&action, step, &judgement)?;
@@ -264,8 +264,7 @@ impl<'o> Watch<'o> {
 
     /// How many steps came too soon after another one since the last time, if any.
     fn passed_over(&mut self) -> Option<String> {
-        let steps = std::mem::take(&mut self.passed_over);
-        (steps > 0).then(|| format!("{steps} such steps passed over (--least)"))
+        self.pace.passed_over().map(|steps| format!("{steps} such steps passed over (--least)"))
     }
 
     fn tell_passed_over(&mut self) {

@@ -243,7 +243,8 @@ impl PublisherSession {
         position: CohortPosition,
     ) -> Result<(Arc<Self>, String), OpenError> {
         let cohort = cohort_config(&options.link, stream, setup.contact.to_string());
-        let config = config(&options, cohort, (epoch, position));
+        let clock = Clock::start();
+        let config = config(&options, cohort, (epoch, position), clock);
         let counters = Arc::new(Counters::default());
         let pool = Pool::new(pool_options(&options));
         let room = Room::of_stream(pool.clone(), options.limit_bytes);
@@ -255,8 +256,6 @@ impl PublisherSession {
         let role =
             PublisherRole { server: server_of_role, admission, kept_bytes, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.to_string();
-        let clock = Clock::start();
-        let config = PublisherConfig { clock_origin_micros: clock.origin_micros(), ..config };
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);
         let endpoint = endpoint.map_err(|source| OpenError::Io { stream: stream.to_owned(), source })?;
@@ -370,8 +369,10 @@ fn config(
     options: &PublisherOptions,
     cohort: CohortConfig,
     (epoch, position): (Epoch, CohortPosition),
+    clock: Clock,
 ) -> PublisherConfig {
     let mut config = PublisherConfig::new(cohort, epoch);
+    config.clock_origin_micros = clock.origin_micros();
     config.cohort.position = position;
     config.cohort.first_step = options.first_step.map(StepId);
     config.skew_steps = options.skew_steps;
