@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 /// No wait of a bench is longer: past it the other process is dead.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A counter that one process raises and the other waits for. It lies in two cache lines: the value, and whether
-/// somebody sleeps on it.
+/// A counter that processes raise and wait for. It lies in two cache lines: the value, and how many sleep on it.
 pub(crate) struct Bell<'a> {
     value: &'a AtomicU32,
     sleeping: &'a AtomicU32,
@@ -46,15 +45,15 @@ impl<'a> Bell<'a> {
     /// Sleeps until the counter is at least `wanted`.
     pub(crate) fn wait_for(&self, wanted: u32) {
         while self.value() < wanted {
-            self.sleeping.store(1, Ordering::SeqCst);
+            // One who wakes says nothing of the others, who may sleep still.
+            self.sleeping.fetch_add(1, Ordering::SeqCst);
             let seen = self.value.load(Ordering::SeqCst);
             if seen < wanted {
                 let patience = PATIENCE.try_into().expect("a short time");
-                match futex::wait(self.value, futex::Flags::empty(), seen, Some(&patience)) {
-                    Err(rustix::io::Errno::TIMEDOUT) => panic!("nobody rang: {seen} of {wanted}"),
-                    _ => self.sleeping.store(0, Ordering::SeqCst),
-                }
+                let waited = futex::wait(self.value, futex::Flags::empty(), seen, Some(&patience));
+                assert_ne!(waited, Err(rustix::io::Errno::TIMEDOUT), "nobody rang: {seen} of {wanted}");
             }
+            self.sleeping.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

@@ -76,7 +76,7 @@ fn publish_step(publisher: &mut Publisher, next: &mut u64) -> Option<bool> {
         }
         if let Err(error) = writer.decline(&request, WHY_NOT) {
             // The cohort was lost in this moment.
-            assert!(matches!(writer.end(), Err(PutError::Lost { .. })), "{error}");
+            assert!(matches!(error, PutError::Lost { .. }), "{error}");
             return None;
         }
     }

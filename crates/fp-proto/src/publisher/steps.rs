@@ -187,14 +187,11 @@ impl PublisherMachine {
     /// is left.
     ///
     /// # Errors
-    /// If the step is not open, or the request is none of this step.
+    /// If the step is not open, the stream is lost, or the request is none of this step.
     pub fn decline(&mut self, step: StepId, change: ChangeId, reason: String) -> Result<(), CommandError> {
-        let is_open = self.ledger.open == Some(step);
-        if is_open && steering::decline(self, change, reason) {
-            Ok(())
-        } else {
-            Err(CommandError::StepNotOpen(step))
-        }
+        check_open(self, step)?;
+        let is_seen = steering::decline(self, change, reason);
+        if is_seen { Ok(()) } else { Err(CommandError::StepNotOpen(step)) }
     }
 
     /// Gives the open step up: nobody gets it.

@@ -117,6 +117,18 @@ fn what_is_declined_is_told_with_its_reason() {
     assert_eq!(reason, "not while it melts");
 }
 
+/// Who declines in the moment in which a rank of the cohort is lost is told so, and not that the step is not open.
+#[test]
+fn nobody_declines_in_a_cohort_that_is_lost() {
+    let (mut machine, _) = middle_rank(READER);
+    let step = begin(&mut machine).step;
+    let declined = machine.decline(step, ChangeId(0), String::new());
+    assert_eq!(declined, Err(CommandError::StepNotOpen(step)), "it saw no request");
+    machine.handle_disconnected(START, PARENT);
+    let declined = machine.decline(step, ChangeId(0), String::new());
+    assert!(matches!(declined, Err(CommandError::Lost { .. })), "{declined:?}");
+}
+
 #[test]
 fn what_the_simulation_does_not_take_is_refused_at_once() {
     let mut machine = publisher();
