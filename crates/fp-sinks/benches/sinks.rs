@@ -1,8 +1,8 @@
 //! How fast a stream becomes files of a format: against one process that stores the same array by the same library alone.
 //!
-//! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows. They go to /dev/shm, or where there
-//! is none to the folder for temporary files. Sides take turns, and the middle of the rounds counts. The same bytes by plain
-//! writes stand beside.
+//! 8 ranks publish columns of an array, and 4 ranks of `flexpath tee` write its rows. They go to the disk under `target`, and
+//! to memory (/dev/shm) where there is that. On the disk each step is synced before the next one, on all sides. Sides take
+//! turns, and the middle of the rounds counts. The same bytes by plain writes stand beside.
 
 #[path = "../../../benches/rows/compared.rs"]
 mod compared;
@@ -12,7 +12,7 @@ mod rows;
 use compared::{middle, report};
 use std::fs::File;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -35,39 +35,71 @@ fn main() {
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
-    let mut rounds: [Vec<[f64; 3]>; 2] = Default::default();
-    for _ in 0..ROUNDS {
-        rounds[0].push(zarr());
-        rounds[1].push(hdf5());
+    for place in [DISK, MEMORY].into_iter().filter(|place| Path::new(place.folder).is_dir()) {
+        let mut rounds: [Vec<[f64; 3]>; 2] = Default::default();
+        for _ in 0..ROUNDS {
+            rounds[0].push(zarr(place));
+            rounds[1].push(hdf5(place));
+        }
+        for (format, rounds) in ["zarr", "hdf5"].into_iter().zip(rounds) {
+            told(&format!("{format} to {}", place.name), &rounds);
+        }
     }
-    for (name, rounds) in ["zarr", "hdf5"].into_iter().zip(rounds) {
-        told(name, &rounds);
+}
+
+/// Where files go.
+#[derive(Clone, Copy)]
+struct Place {
+    name: &'static str,
+    folder: &'static str,
+    /// Whether each step is on the device before the next one is taken.
+    is_durable: bool,
+}
+
+const DISK: Place = Place { name: "disk", folder: env!("CARGO_TARGET_TMPDIR"), is_durable: true };
+const MEMORY: Place = Place { name: "memory", folder: "/dev/shm", is_durable: false };
+
+impl Place {
+    fn folder(self) -> tempfile::TempDir {
+        tempfile::tempdir_in(self.folder).expect("a folder")
+    }
+
+    /// Has a file, or all files of a folder, on the device.
+    fn sync(self, path: &Path) {
+        if !self.is_durable {
+            return;
+        }
+        if path.is_dir() {
+            let entries = std::fs::read_dir(path).expect("a folder");
+            entries.for_each(|entry| self.sync(&entry.expect("an entry").path()));
+        }
+        File::open(path).and_then(|file| file.sync_all()).expect("synced");
     }
 }
 
 /// Seconds of a stream into a store, of one process that stores the same, and of plain writes.
-fn zarr() -> [f64; 3] {
-    let folder = folder();
+fn zarr(place: Place) -> [f64; 3] {
+    let folder = place.folder();
     let store = folder.path().join("run.zarr");
-    let seconds = streamed(folder.path(), &format!("zarr:{}", store.display()));
+    let seconds = streamed(place, folder.path(), &format!("zarr:{}", store.display()));
     let metadata = std::fs::read_to_string(store.join("field/zarr.json")).expect("the array is there");
     std::fs::remove_dir_all(&store).expect("removed");
-    let alone = alone_zarr(&folder.path().join("alone.zarr"), &metadata);
+    let alone = alone_zarr(place, &folder.path().join("alone.zarr"), &metadata);
     std::fs::remove_dir_all(folder.path().join("alone.zarr")).expect("removed");
-    [seconds, alone, plain(folder.path())]
+    [seconds, alone, plain(place, folder.path())]
 }
 
 /// The same for files of HDF5.
-fn hdf5() -> [f64; 3] {
-    let folder = folder();
+fn hdf5(place: Place) -> [f64; 3] {
+    let folder = place.folder();
     let files = folder.path().join("run");
-    let seconds = streamed(folder.path(), &format!("hdf5:{}/%T.h5", files.display()));
+    let seconds = streamed(place, folder.path(), &format!("hdf5:{}/%T.h5", files.display()));
     std::fs::remove_dir_all(&files).expect("removed");
     let alone = folder.path().join("alone");
     std::fs::create_dir(&alone).expect("a folder");
-    let own = alone_hdf5(&alone);
+    let own = alone_hdf5(place, &alone);
     std::fs::remove_dir_all(&alone).expect("removed");
-    [seconds, own, plain(folder.path())]
+    [seconds, own, plain(place, folder.path())]
 }
 
 /// Says how fast all sides were in their middle rounds.
@@ -87,17 +119,13 @@ fn told(name: &str, rounds: &[[f64; 3]]) {
     ]);
 }
 
-fn folder() -> tempfile::TempDir {
-    let memory = Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir());
-    memory.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder")
-}
-
 /// Publishes all steps, and has them written: the seconds from the first step until the program has ended.
-fn streamed(folder: &Path, target: &str) -> f64 {
+fn streamed(place: Place, folder: &Path, target: &str) -> f64 {
     let streams = folder.join("streams");
     std::fs::create_dir_all(&streams).expect("a folder");
     let mut tee = Command::new(env!("CARGO_BIN_EXE_flexpath-tee"));
     tee.arg("--rendezvous").arg(&streams).args(["sim", "--ranks", SINKS, "--to", target]);
+    tee.args(place.is_durable.then_some("--durable"));
     tee.stderr(Stdio::null());
     let ready = Arc::new(Barrier::new(PUBLISHERS as usize + 1));
     thread::scope(|scope| {
@@ -133,9 +161,9 @@ fn publish(rank: u32, streams: &Path, ready: &Barrier) {
 }
 
 /// Stores as many steps of such an array, as that library does it by itself: the seconds.
-fn alone_zarr(place: &Path, metadata: &str) -> f64 {
+fn alone_zarr(place: Place, root: &Path, metadata: &str) -> f64 {
     let metadata: ArrayMetadata = serde_json::from_str(metadata).expect("metadata");
-    let store = Arc::new(FilesystemStore::new(place).expect("a store"));
+    let store = Arc::new(FilesystemStore::new(root).expect("a store"));
     let array = Array::new_with_metadata(store, "/field", metadata).expect("an array");
     let elements: Vec<f64> = (0..ROWS * COLUMNS).map(|place| (place as f64).sin()).collect();
     let shard = array.chunk_shape(&[0, 0, 0]).expect("a shard");
@@ -147,37 +175,42 @@ fn alone_zarr(place: &Path, metadata: &str) -> f64 {
     );
     let begun = Instant::now();
     for step in 0..STEPS {
-        for (place, elements) in (0..).zip(elements.chunks_exact((rows * COLUMNS) as usize)) {
+        for (at, elements) in (0..).zip(elements.chunks_exact((rows * COLUMNS) as usize)) {
             let bytes: &[u8] = bytemuck::cast_slice(elements);
-            array.store_chunk(&[step, place, 0], ArrayBytes::new_flen(bytes)).expect("stored");
+            array.store_chunk(&[step, at, 0], ArrayBytes::new_flen(bytes)).expect("stored");
         }
+        place.sync(&root.join("field/c").join(step.to_string()));
     }
     array.store_metadata().expect("stored");
     begun.elapsed().as_secs_f64()
 }
 
 /// The same bytes as files without a format, one a step, by `write(2)` alone.
-fn plain(folder: &Path) -> f64 {
+fn plain(place: Place, folder: &Path) -> f64 {
     let elements: Vec<f64> = (0..ROWS * COLUMNS).map(|place| (place as f64).sin()).collect();
     let begun = Instant::now();
     for step in 0..STEPS {
-        let mut file = File::create(folder.join(format!("plain_{step}"))).expect("a file");
+        let path = folder.join(format!("plain_{step}"));
+        let mut file = File::create(&path).expect("a file");
         file.write_all(bytemuck::cast_slice(&elements)).expect("written");
+        place.sync(&path);
     }
     begun.elapsed().as_secs_f64()
 }
 
 /// The same as HDF5 files, one a step.
-fn alone_hdf5(folder: &Path) -> f64 {
+fn alone_hdf5(place: Place, folder: &Path) -> f64 {
     let elements: Vec<f64> = (0..ROWS * COLUMNS).map(|place| (place as f64).sin()).collect();
     let begun = Instant::now();
     for step in 0..STEPS {
-        let file = hdf5_metno::File::create(folder.join(format!("alone_{step}.h5"))).expect("a file");
+        let path = folder.join(format!("alone_{step}.h5"));
+        let file = hdf5_metno::File::create(&path).expect("a file");
         let shape = [ROWS as usize, COLUMNS as usize];
         let dataset = file.new_dataset::<f64>().shape(shape).create("field").expect("a dataset");
         dataset.write_raw(&elements).expect("written");
         drop(dataset);
         file.close().expect("closed");
+        place.sync(&path);
     }
     begun.elapsed().as_secs_f64()
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Items among which one is found by looking at each.
 const FEW: usize = 16;
 
-/// Variables, and blocks of one, whose memory is kept for the next step.
+/// Variables whose memory is kept for the next step, and room for blocks of one that is kept though it was not needed.
 const LIMIT_SPARE: usize = 64;
 
 /// What was put in a step. It keeps its memory from step to step.
@@ -26,7 +26,8 @@ pub(crate) struct Puts {
 struct Many {
     /// Where each variable is, once there are many.
     places: BTreeMap<String, usize>,
-    /// Blocks of global arrays, where they are many, so that one put twice is found among a million.
+    /// Blocks of global arrays that are many and were not put in ascending order, so that one put twice is found among a
+    /// million. Those that ascend are found where they are.
     regions: BTreeMap<String, BTreeSet<Region>>,
 }
 
@@ -78,7 +79,8 @@ impl Puts {
     pub(crate) fn has(&self, put: &VariablePut, region: &Region) -> bool {
         match self.many.as_ref().and_then(|many| many.regions.get(&put.def.name)) {
             Some(regions) => regions.contains(region),
-            None => put.blocks.contains(region),
+            None if put.blocks.len() <= FEW => put.blocks.contains(region),
+            None => put.blocks.last() >= Some(region) && put.blocks.binary_search(region).is_ok(),
         }
     }
 
@@ -92,20 +94,20 @@ impl Puts {
     /// A block of the variable was put that is at that place.
     pub(crate) fn add_at(&mut self, at: usize, variable: &Variable, region: &Region, bytes: u64) {
         let put = &mut self.contribution.variables[at];
+        let ascends = put.blocks.last() < Some(region);
         put.blocks.push(*region);
         put.bytes += bytes;
         let count = put.blocks.len();
         if variable.def.kind != ArrayKind::GlobalArray || count <= FEW {
             return;
         }
-        if count == FEW + 1 {
+        let known = self.many.as_mut().and_then(|many| many.regions.get_mut(variable.name()));
+        if let Some(regions) = known {
+            regions.insert(*region);
+        } else if !ascends || (count == FEW + 1 && !put.blocks.is_sorted()) {
             let all = put.blocks.iter().copied().collect();
             let regions = &mut self.many.get_or_insert_default().regions;
             regions.insert(variable.name().to_owned(), all);
-        } else if let Some(regions) =
-            self.many.as_mut().and_then(|many| many.regions.get_mut(variable.name()))
-        {
-            regions.insert(*region);
         }
     }
 
@@ -119,7 +121,8 @@ impl Puts {
     pub(crate) fn clear(&mut self) {
         self.many = None;
         for mut put in self.contribution.variables.drain(..) {
-            if self.spare.len() < LIMIT_SPARE && put.blocks.capacity() <= LIMIT_SPARE {
+            let needed = LIMIT_SPARE.max(2 * put.blocks.len());
+            if self.spare.len() < LIMIT_SPARE && put.blocks.capacity() <= needed {
                 put.blocks.clear();
                 self.spare.push(put);
             }
@@ -151,6 +154,31 @@ mod tests {
                 assert!((0..=at).all(|at| known(&puts, at)), "step {step}, after block {at}");
             }
             puts.clear();
+        }
+    }
+
+    /// Ascending, descending, ascending but for one among the first or one behind them, and in no order.
+    #[test]
+    fn blocks_are_known_in_whatever_order_they_are_put() {
+        let count = 5 * FEW as u64;
+        let swapped = |one: u64| move |at: u64| if at / 2 == one { at ^ 1 } else { at };
+        let orders: [Vec<u64>; 5] = [
+            (0..count).collect(),
+            (0..count).rev().collect(),
+            (0..count).map(swapped(3)).collect(),
+            (0..count).map(swapped(FEW as u64)).collect(),
+            (0..count).map(|at| at * 37 % count).collect(),
+        ];
+        for order in orders {
+            let (variable, mut puts) = (variable("x"), Puts::default());
+            for (put, &at) in order.iter().enumerate() {
+                puts.add(&variable, &region(at), 1);
+                let of = puts.get("x").expect("it was put");
+                let known: Vec<u64> = (0..count).filter(|at| puts.has(of, &region(*at))).collect();
+                let mut wanted = order[..=put].to_vec();
+                wanted.sort_unstable();
+                assert_eq!(known, wanted, "of {order:?}");
+            }
         }
     }
 

@@ -7,7 +7,8 @@ mod blocks;
 use crate::support::{GFORTRAN_FLAGS, LIBRARY, LIBRARY_AND_MODULE, as_rank, of_repository, place, start};
 use blocks::{PAGES, blocks_in};
 use fp_core::{
-    Publisher, PublisherOptions, QueuePolicy, Region, Rendezvous, RequestError, Subscriber, SubscriberOptions, Variable,
+    Publisher, PublisherOptions, QueuePolicy, Region, Rendezvous, RequestError, Subscriber,
+    SubscriberOptions, Variable,
 };
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -114,7 +115,8 @@ fn steer(program: &Path) -> String {
     let mut command = Command::new(program);
     as_rank(&mut command, place.path(), (0, 1), "shm,tcp");
     let program = start(&mut command);
-    let options = || SubscriberOptions::default().with_rendezvous(Rendezvous::at(place.path()).expect("a place"));
+    let options =
+        || SubscriberOptions::default().with_rendezvous(Rendezvous::at(place.path()).expect("a place"));
     // Without this one its thousand steps would be over at once.
     let mut holding = Subscriber::open("heat", options()).expect("attached");
     let lossy = options().with_variables(Vec::<String>::new()).with_policy(QueuePolicy::DropOldest);

@@ -98,6 +98,9 @@ pub(super) fn mismatch(
     CopyError::DestinationTooShort { needed_bytes, len_bytes: destination_len }
 }
 
+/// No repetition.
+const ONCE: Axis = Axis { count: 1, source_stride: 0, destination_stride: 0 };
+
 /// Copies runs of equal length at all offsets, by the loop for that length. All of them lie inside both slices.
 pub(super) fn copy_nest(
     source: &[u8],
@@ -106,7 +109,6 @@ pub(super) fn copy_nest(
     start: (u64, u64),
     mut axes: Axes,
 ) {
-    const ONCE: Axis = Axis { count: 1, source_stride: 0, destination_stride: 0 };
     let inner = axes.pop().unwrap_or(ONCE);
     let middle = axes.pop().unwrap_or(ONCE);
     let rows = Rows { inner, middle, outer: Offsets::new(start.0, start.1, axes) };
@@ -125,6 +127,44 @@ pub(super) fn copy_nest(
             destination[to..to + run_bytes].copy_from_slice(&source[from..from + run_bytes]);
         }),
     }
+}
+
+/// The same of several sources, each with where its first run begins. Their runs follow one another at the destination, so
+/// that is written row by row. All of them lie inside.
+pub(super) fn copy_beside(
+    sources: &[(&[u8], u64)],
+    destination: &mut [u8],
+    run_bytes: usize,
+    start: u64,
+    mut axes: Axes,
+) {
+    let inner = axes.pop().unwrap_or(ONCE);
+    let middle = axes.pop().unwrap_or(ONCE);
+    let rows = Rows { inner, middle, outer: Offsets::new(0, start, axes) };
+    match run_bytes {
+        8 => copy_row::<8>(sources, destination, rows),
+        16 => copy_row::<16>(sources, destination, rows),
+        32 => copy_row::<32>(sources, destination, rows),
+        64 => copy_row::<64>(sources, destination, rows),
+        128 => copy_row::<128>(sources, destination, rows),
+        256 => copy_row::<256>(sources, destination, rows),
+        _ => rows.each(|from, to| {
+            let row = destination[to..to + run_bytes * sources.len()].chunks_exact_mut(run_bytes);
+            for ((source, first), part) in sources.iter().zip(row) {
+                part.copy_from_slice(&source[*first as usize + from..][..run_bytes]);
+            }
+        }),
+    }
+}
+
+/// Copies rows of one run of `N` bytes from each source.
+fn copy_row<const N: usize>(sources: &[(&[u8], u64)], destination: &mut [u8], rows: Rows) {
+    rows.each(|from, to| {
+        let row = destination[to..to + N * sources.len()].chunks_exact_mut(N);
+        for ((source, first), part) in sources.iter().zip(row) {
+            part.copy_from_slice(&source[*first as usize + from..][..N]);
+        }
+    });
 }
 
 /// Copies runs of `N` bytes: some loads and stores each, and no call.

@@ -1,6 +1,6 @@
 //! How the runs of a copy repeat, wherever they begin: parts that are cut alike share it.
 
-use super::copy::{copy_nest, mismatch};
+use super::copy::{copy_beside, copy_nest, mismatch};
 use super::offsets::Axes;
 use super::transpose::{Transpose, copy_transposed};
 use super::{CopyError, Runs};
@@ -44,11 +44,7 @@ impl RunPattern {
     /// Copies the runs, of which the first begins there at source and destination, in bytes. On an error nothing was
     /// written.
     pub fn copy(&self, source: &[u8], destination: &mut [u8], start: (u64, u64)) -> Result<(), CopyError> {
-        let (from, to) = (start.0.checked_add(self.ends.0), start.1.checked_add(self.ends.1));
-        let lies_within = |end: Option<u64>, len: usize| end.is_some_and(|end| end <= len as u64);
-        if !lies_within(from, source.len()) || !lies_within(to, destination.len()) {
-            return Err(mismatch((source.len(), destination.len()), start, self.ends));
-        }
+        self.check((source.len(), destination.len()), start)?;
         if self.run_bytes == 0 {
             return Ok(());
         }
@@ -60,6 +56,46 @@ impl RunPattern {
         match Transpose::of(self.axes, self.run_bytes) {
             Some(transpose) => copy_transposed(source, destination, start, &transpose),
             None => copy_nest(source, destination, self.run_bytes as usize, start, self.axes),
+        }
+        Ok(())
+    }
+
+    fn check(&self, (source, destination): (usize, usize), start: (u64, u64)) -> Result<(), CopyError> {
+        let (from, to) = (start.0.checked_add(self.ends.0), start.1.checked_add(self.ends.1));
+        let lies_within = |end: Option<u64>, len: usize| end.is_some_and(|end| end <= len as u64);
+        if lies_within(from, source) && lies_within(to, destination) {
+            return Ok(());
+        }
+        Err(mismatch((source, destination), start, self.ends))
+    }
+
+    /// Whether it has several runs that are copied one by one: then parts that lie beside one another are copied together.
+    pub fn has_rows(&self) -> bool {
+        !self.axes.as_slice().is_empty()
+            && self.run_bytes > 0
+            && Transpose::of(self.axes, self.run_bytes).is_none()
+    }
+
+    /// Copies a part of each source, with where its first run begins there, in bytes. At the destination the first run of the
+    /// first part begins at `start`, and that of each other where that of the one before ends. So the destination is written
+    /// row by row. On an error nothing was written; it is of the source of that number.
+    pub fn copy_beside(
+        &self,
+        sources: &[(&[u8], u64)],
+        destination: &mut [u8],
+        start: u64,
+    ) -> Result<(), (usize, CopyError)> {
+        let begin = |number: usize| start.saturating_add(self.run_bytes.saturating_mul(number as u64));
+        for (number, (source, first)) in sources.iter().enumerate() {
+            let checked = self.check((source.len(), destination.len()), (*first, begin(number)));
+            checked.map_err(|error| (number, error))?;
+        }
+        if self.has_rows() {
+            copy_beside(sources, destination, self.run_bytes as usize, start, self.axes);
+            return Ok(());
+        }
+        for (number, (source, first)) in sources.iter().enumerate() {
+            self.copy(source, destination, (*first, begin(number))).map_err(|error| (number, error))?;
         }
         Ok(())
     }
@@ -104,6 +140,61 @@ mod tests {
                 }
                 assert!(patterns.iter().all(|pattern| *pattern == patterns[0]), "{count:?}");
             }
+        }
+        Ok(())
+    }
+
+    /// Boxes that lie beside one another along the last dimension: together as one by one, of each size that has a loop.
+    #[test]
+    fn boxes_beside_one_another_are_copied_together() -> Result<(), Box<dyn std::error::Error>> {
+        let array = DenseArray::new(Region::new([0; 3], [5, 4, 97])?, RowMajor);
+        for (size, along, order) in [
+            (1, 8, RowMajor),
+            (2, 8, RowMajor),
+            (8, 1, RowMajor),
+            (8, 3, RowMajor),
+            (8, 8, RowMajor),
+            (8, 16, RowMajor),
+            (8, 32, RowMajor),
+            (4, 8, RowMajor),
+            (4, 4, RowMajor),
+            (8, 3, ColumnMajor),
+        ] {
+            let count = [3, 2, along];
+            let part_bytes = (3 * 2 * along) as usize * size;
+            let blocks: Vec<Vec<u8>> =
+                (0..3).map(|block| (0..part_bytes).map(|at| (at * 7 + block * 91) as u8).collect()).collect();
+            let mut expected = vec![0; 5 * 4 * 97 * size];
+            let mut found = expected.clone();
+            let mut patterns = Vec::new();
+            for (block, bytes) in (0..).zip(&blocks) {
+                let part = Region::new([1, 2, 1 + block * along], count)?;
+                let runs = Runs::between(&DenseArray::new(part, order), &array, &part.into())?;
+                copy_runs(bytes, &mut expected, size, &runs)?;
+                patterns.push(RunPattern::of(&runs, size).ok_or("it can be counted")?);
+            }
+            let (pattern, start) = patterns[0];
+            assert!(patterns.iter().all(|(other, _)| *other == pattern));
+            let is_beside =
+                |pair: &[(RunPattern, (u64, u64))]| pair[0].1.1 + pattern.run_bytes() == pair[1].1.1;
+            if order == ColumnMajor {
+                assert!(!pattern.has_rows(), "it is a transpose");
+                continue;
+            }
+            assert!(pattern.has_rows() && patterns.windows(2).all(is_beside), "{size} x {along}");
+            let sources: Vec<(&[u8], u64)> = blocks.iter().map(|block| (&block[..], start.0)).collect();
+            pattern.copy_beside(&sources, &mut found, start.1).map_err(|(_, error)| error)?;
+            assert_eq!(found, expected, "{size} x {along}");
+            // The second is too short, and the array for the third.
+            let mut untouched = vec![0; found.len()];
+            let short = [sources[0], (&sources[1].0[1..], start.0), sources[2]];
+            let (number, _) = pattern.copy_beside(&short, &mut untouched, start.1).unwrap_err();
+            assert_eq!(number, 1);
+            let end = (start.1 + 2 * pattern.run_bytes() + pattern.ends.1) as usize;
+            let (number, _) = pattern.copy_beside(&sources, &mut untouched[..end - 1], start.1).unwrap_err();
+            assert_eq!(number, 2);
+            assert!(pattern.copy_beside(&sources, &mut untouched, u64::MAX - 1).is_err());
+            assert!(untouched.iter().all(|byte| *byte == 0));
         }
         Ok(())
     }

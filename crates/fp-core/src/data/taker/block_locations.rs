@@ -118,11 +118,6 @@ impl<T> VariableBlocks<T> {
         });
     }
 
-    /// How many blocks are known.
-    pub(crate) fn len(&self) -> usize {
-        self.blocks.len()
-    }
-
     /// What is known of the block of that number.
     pub(crate) fn find(&self, number: u32) -> Option<&T> {
         // Where all of a rank's blocks are known, each is at its number.

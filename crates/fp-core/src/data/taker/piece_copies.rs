@@ -15,6 +15,9 @@ const NONE: u32 = u32::MAX;
 const MANY_PIECES: usize = 64;
 const LIMIT_RUN_BYTES: u64 = 1024;
 
+/// Pieces beside one another that are copied together, at most: each is a stream of memory.
+const LIMIT_BESIDE: usize = 64;
+
 /// Runs at least this long are received straight to their places; shorter ones aside, and copied.
 pub(crate) const SCATTER_BYTES: u64 = 512;
 
@@ -32,7 +35,7 @@ pub(crate) struct PieceCopies {
     copies: SmallVec<[PieceCopy; 1]>,
     patterns: SmallVec<[RunPattern; 1]>,
     owners: usize,
-    /// All pieces by their places in the array, if they are many and of several ranks, which lie among one another.
+    /// All pieces by their places in the array, if they are many and short.
     order: Vec<u32>,
 }
 
@@ -57,7 +60,7 @@ impl PieceCopies {
             let owner = u32::try_from(all.owners - 1).unwrap_or(NONE);
             all.copies.push(PieceCopy { block: piece.block.index, owner, pattern, start });
         }
-        if all.owners > 1 && all.copies.len() >= MANY_PIECES {
+        if all.copies.len() >= MANY_PIECES {
             all.order = all.by_place();
         }
         all
@@ -74,7 +77,7 @@ impl PieceCopies {
         u32::try_from(number).unwrap_or(NONE)
     }
 
-    /// The pieces by their places in the array, if they are all short runs and of several ranks, one after the other there.
+    /// The pieces by their places in the array, if they are all short runs, one after the other there.
     fn by_place(&self) -> Vec<u32> {
         let is_short = |copy: &PieceCopy| {
             let pattern = self.patterns.get(copy.pattern as usize);
@@ -111,6 +114,45 @@ impl PieceCopies {
         self.copies.get(piece).map(|copy| copy.block)
     }
 
+    /// How many of the first of these pieces lie beside one another in the array and are cut alike, so that they are copied
+    /// together; at least one.
+    pub(crate) fn beside(&self, pieces: &[u32]) -> usize {
+        let copy = |piece: &u32| self.copies.get(*piece as usize);
+        let Some(first) = pieces.first().and_then(copy) else { return pieces.len().min(1) };
+        let Some(pattern) = self.patterns.get(first.pattern as usize).filter(|pattern| pattern.has_rows())
+        else {
+            return 1;
+        };
+        let mut end = first.start.1;
+        let is_next = |copy: &&PieceCopy| {
+            let begins = end;
+            end = begins.saturating_add(pattern.run_bytes());
+            copy.pattern == first.pattern && copy.start.1 == begins
+        };
+        pieces.iter().take(LIMIT_BESIDE).map_while(copy).take_while(is_next).count()
+    }
+
+    /// Copies such pieces out of their blocks into the array, all of each, and says how many bytes that was. An error is of the
+    /// piece of that number among them.
+    pub(crate) fn copy_beside(
+        &self,
+        pieces: &[u32],
+        blocks: &[&[u8]],
+        destination: &mut [u8],
+    ) -> Result<usize, (usize, CopyError)> {
+        let copies = pieces.iter().filter_map(|piece| self.copies.get(*piece as usize));
+        let sources: SmallVec<[(&[u8], u64); LIMIT_BESIDE]> =
+            copies.clone().zip(blocks).map(|(copy, block)| (*block, copy.start.0)).collect();
+        let first = copies.clone().next();
+        let Some((first, pattern)) =
+            first.and_then(|first| Some((first, self.patterns.get(first.pattern as usize)?)))
+        else {
+            return Ok(0);
+        };
+        pattern.copy_beside(&sources, destination, first.start.1)?;
+        Ok(pattern.len_bytes() as usize * sources.len())
+    }
+
     /// Copies a piece out of its block into the array, all of each, and says how many bytes that was; `None` if its
     /// elements are no runs.
     pub(crate) fn copy(
@@ -123,5 +165,67 @@ impl PieceCopies {
         let pattern = self.patterns.get(copy.pattern as usize)?;
         let copied = pattern.copy(block, destination, copy.start);
         Some(copied.map(|()| pattern.len_bytes() as usize))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_types::{BlockId, GapPolicy, Layout, Rank, Region, Selection, Shape};
+
+    const SIDE: u64 = 4;
+    const ALONG: u64 = 9;
+    const ELEMENT: usize = 8;
+
+    /// All boxes of a square array, which so many ranks have in turns.
+    fn copies(ranks: u64) -> PieceCopies {
+        let block = |number: u64| {
+            let id = BlockId { rank: Rank((number % ranks) as u32), index: (number / ranks) as u32 };
+            let corner = [number / ALONG * SIDE, number % ALONG * SIDE];
+            (id, Region::new(corner, [SIDE; 2]).expect("a region"))
+        };
+        let shape = Shape::new([SIDE * ALONG; 2]).expect("a shape");
+        let layout = Layout::global(shape, (0..ALONG * ALONG).map(block)).expect("a layout");
+        let plan = fp_types::plan(&layout, &Selection::All, GapPolicy::Error).expect("a plan");
+        PieceCopies::of(&plan, (MemoryOrder::RowMajor, MemoryOrder::RowMajor), ELEMENT)
+    }
+
+    #[test]
+    fn boxes_beside_one_another_are_copied_row_by_row() {
+        for ranks in [1, 2, 3] {
+            let copies = copies(ranks);
+            let order = copies.order_of(ranks as usize).expect("they are many and short");
+            let blocks: Vec<Vec<u8>> = (0..order.len())
+                .map(|piece| {
+                    (0..ELEMENT * (SIDE * SIDE) as usize).map(|at| (at * 5 + piece * 3) as u8).collect()
+                })
+                .collect();
+            let mut expected = vec![0; ELEMENT * (SIDE * ALONG * SIDE * ALONG) as usize];
+            let mut found = expected.clone();
+            let (mut rest, mut copied) = (order, 0);
+            while !rest.is_empty() {
+                let (beside, behind) = rest.split_at(copies.beside(rest));
+                rest = behind;
+                assert_eq!(beside.len() as u64, ALONG, "a row of boxes, of {ranks} ranks");
+                let of: Vec<&[u8]> = beside.iter().map(|piece| &blocks[*piece as usize][..]).collect();
+                copied += copies.copy_beside(beside, &of, &mut found).expect("they fit");
+                for (piece, block) in beside.iter().zip(of) {
+                    copies.copy(*piece as usize, block, &mut expected).expect("runs").expect("it fits");
+                }
+            }
+            assert_eq!(copied, expected.len());
+            assert_eq!(found, expected, "{ranks} ranks");
+        }
+    }
+
+    #[test]
+    fn whose_block_is_too_short_is_known() {
+        let copies = copies(2);
+        let order = copies.order_of(2).expect("they are many and short");
+        let (whole, short) = (vec![1; ELEMENT * 16], vec![1; ELEMENT * 16 - 1]);
+        let mut array = vec![0; ELEMENT * (SIDE * ALONG * SIDE * ALONG) as usize];
+        let (number, _) =
+            copies.copy_beside(&order[..3], &[&whole, &whole, &short], &mut array).expect_err("too short");
+        assert_eq!((number, array.iter().all(|byte| *byte == 0)), (2, true));
     }
 }

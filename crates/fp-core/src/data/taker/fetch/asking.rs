@@ -58,6 +58,9 @@ impl Job<'_, '_, '_> {
         }
         let since = Instant::now();
         loop {
+            if self.waits_for_all {
+                self.copy_together(errands)?;
+            }
             self.read_placed(errands)?;
             if !errands.iter().any(Errand::is_open) {
                 return Ok(());
@@ -69,6 +72,10 @@ impl Job<'_, '_, '_> {
 
     /// Asks every owner that is late, as far as there is room. Says when the next one is.
     fn ask_the_late(&mut self, errands: &mut [Errand], since: Instant) -> Result<Instant, ReadError> {
+        let is_late = |errand: &Errand| Instant::now() >= since + self.patience(errand);
+        if self.waits_for_all && errands.iter().any(is_late) {
+            self.copy_apart(errands)?;
+        }
         let (mut until, mut open) = (self.limit.deadline, Open::default());
         errands.iter().filter(|errand| errand.is_open()).for_each(|errand| open.add(errand));
         for errand in errands.iter_mut().filter(|errand| errand.is_open() && errand.request.is_none()) {
@@ -142,7 +149,10 @@ impl Job<'_, '_, '_> {
                 .map(|get| &get.planned.def.name)
         };
         if peer.shares_memory() {
-            return if names().all(|name| peer.wants(name)) { PATIENCE_PLACED } else { Duration::ZERO };
+            // Of many blocks it takes longer to say.
+            let of_blocks = Duration::from_micros(errand.missing.len() as u64);
+            let comes = names().all(|name| peer.wants(name));
+            return if comes { PATIENCE_PLACED + of_blocks } else { Duration::ZERO };
         }
         if peer.link.reads_remote() {
             // What was placed and is not READ has to be asked for: nothing more will come of itself.

@@ -18,7 +18,7 @@ pub(crate) const INLINE_BYTES: usize = 64 << 10;
 pub(crate) fn fetch_inline(taker: Taker<'_>, gets: &mut [Get<'_>]) -> bool {
     let mut errands = errands(gets);
     let now = Instant::now();
-    let mut job = Job { taker, gets, started: now, limit: now.into() };
+    let mut job = Job::new(taker, gets, now, now.into());
     let done = job.link_up_inline(&mut errands)
         && errands.iter_mut().all(|errand| job.is_here(errand))
         && errands.iter_mut().all(|errand| job.copy_placed(errand).is_ok() && errand.missing.is_empty());
@@ -31,7 +31,7 @@ pub(crate) fn locate_inline(taker: Taker<'_>, planned: &Arc<FetchPlan>) -> Optio
     let mut gets = [Get::new(planned.clone(), &mut [])];
     let mut errands = errands(&gets);
     let now = Instant::now();
-    let mut job = Job { taker, gets: &mut gets, started: now, limit: now.into() };
+    let mut job = Job::new(taker, &mut gets, now, now.into());
     let here = job.link_up_inline(&mut errands) && errands.iter_mut().all(|errand| job.is_here(errand));
     let placed = errands.first_mut().filter(|_| here).and_then(|errand| job.placed(errand));
     job.give_back(&mut errands);

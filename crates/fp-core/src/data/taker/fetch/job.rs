@@ -73,6 +73,8 @@ pub(crate) struct Job<'s, 'g, 'd> {
     pub(crate) gets: &'g mut [Get<'d>],
     pub(crate) started: Instant,
     pub(crate) limit: Limit<'s>,
+    /// Whether nothing is copied before all owners have said where their blocks lie.
+    pub(crate) waits_for_all: bool,
 }
 
 pub(crate) fn errands(gets: &[Get<'_>]) -> SmallVec<[Errand; 1]> {
@@ -118,15 +120,19 @@ impl Errand {
     }
 }
 
+impl<'s, 'g, 'd> Job<'s, 'g, 'd> {
+    pub(crate) fn new(taker: Taker<'s>, gets: &'g mut [Get<'d>], started: Instant, limit: Limit<'s>) -> Self {
+        Self { taker, gets, started, limit, waits_for_all: false }
+    }
+}
+
 impl Job<'_, '_, '_> {
     pub(crate) fn run(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         self.link_up(errands)?;
         if self.limit.is_given_up() {
             return Err(self.timed_out("nobody, as it was given up".to_owned()));
         }
-        if errands.len() > 1 {
-            self.copy_together(errands)?;
-        }
+        self.begin_together(errands)?;
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
         }
@@ -253,7 +259,7 @@ impl Job<'_, '_, '_> {
 
     /// Copies what is here, and tells the owner what will be wanted again.
     fn first_look(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
-        if errand.peer.as_ref().is_some_and(|peer| peer.knows_of(self.taker.step)) {
+        if errand.peer.as_ref().is_some_and(|peer| peer.knows_of(self.taker.step)) && !self.waits_for_all {
             self.copy_placed(errand)?;
         }
         self.hear_all(errand)?;
@@ -278,18 +284,19 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes the messages that are here and copies what they place, until nothing is missing. What was pushed for later
+    /// Takes the messages that are here and copies what they place, until nothing is missing. Where it waits for all owners
+    /// nothing is copied yet. What was pushed for later
     /// steps is left in the connection, to go straight to its place when it is fetched.
     pub(crate) fn hear_all(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
         while !errand.missing.is_empty() || errand.request.is_some() {
             match self.hear(errand)? {
                 None => return Ok(()),
-                Some(Heard::News) => {}
-                Some(Heard::Placed) => self.copy_placed(errand)?,
-                Some(Heard::Answered(request)) => {
-                    errand.request.take_if(|open| *open == request);
-                    self.copy_placed(errand)?;
-                }
+                Some(Heard::News) => continue,
+                Some(Heard::Placed) => {}
+                Some(Heard::Answered(request)) => drop(errand.request.take_if(|open| *open == request)),
+            }
+            if !self.waits_for_all {
+                self.copy_placed(errand)?;
             }
         }
         Ok(())

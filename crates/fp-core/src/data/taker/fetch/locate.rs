@@ -74,7 +74,7 @@ pub(crate) fn locate(
 ) -> Result<Option<Located>, ReadError> {
     let mut gets = [Get::new(planned.clone(), &mut [])];
     let mut errands = errands(&gets);
-    let mut job = Job { taker, gets: &mut gets, started: Instant::now(), limit };
+    let mut job = Job::new(taker, &mut gets, Instant::now(), limit);
     let outcome = job.locate(&mut errands);
     job.give_back(&mut errands);
     outcome

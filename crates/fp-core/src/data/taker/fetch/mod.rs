@@ -38,7 +38,7 @@ use fp_types::StepId;
 pub(crate) fn fetch(taker: Taker<'_>, gets: &mut [Get<'_>], limit: Limit<'_>) -> Result<(), ReadError> {
     let mut errands = errands(gets);
     let watch = Stopwatch::start(&taker.counters.fetch_ns);
-    let mut job = Job { taker, gets, started: watch.started, limit };
+    let mut job = Job::new(taker, gets, watch.started, limit);
     for wave in errands.chunks_mut(LIMIT_LINKS) {
         let outcome = job.run(wave);
         job.give_back(wave);

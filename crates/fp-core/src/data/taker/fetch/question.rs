@@ -28,7 +28,7 @@ impl<T> Question<'_, T> {
         ranks: &[Rank],
         limit: Limit<'_>,
     ) -> Result<BTreeMap<Rank, T>, ReadError> {
-        let mut job = Job { taker, gets: &mut [], started: Instant::now(), limit };
+        let mut job = Job::new(taker, &mut [], Instant::now(), limit);
         let mut answers = BTreeMap::new();
         for wave in ranks.chunks(LIMIT_LINKS) {
             let mut errands: Vec<Errand> = wave.iter().map(|&rank| Errand::new(rank, Few::new())).collect();

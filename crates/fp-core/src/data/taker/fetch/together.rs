@@ -1,33 +1,45 @@
-//! Copying the pieces of several owners by their places in the array. Boxes that lie beside one another there have lines
-//! of memory in common, and so each is touched once.
+//! Copying many pieces, also of several owners, by their places in the array. Boxes that lie beside one another there are
+//! copied row by row, so the array is written from its beginning to its end.
 
 use crate::data::taker::block_locations::VariableBlocks;
 use crate::data::taker::fetch::job::{Errand, Job};
 use crate::data::taker::fetch::scatter::count_copied;
 use crate::data::taker::fetch_plan::FetchPlan;
-use crate::data::taker::owner_link::{Heard, OwnerError};
+use crate::data::taker::owner_link::OwnerError;
 use crate::error::ReadError;
 use fp_transport::Payload;
 use fp_types::{CopyError, StepId};
+use smallvec::SmallVec;
 
 impl Job<'_, '_, '_> {
-    /// Copies all pieces of an array, if they lie among one another and all of them are placed. Otherwise each owner's are
-    /// looked at for themselves.
-    pub(crate) fn copy_together(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
+    /// Copies all pieces of an array together, if they are many and short, and all owners share memory. Those that have not
+    /// said yet where their blocks lie are waited for until they are late.
+    pub(crate) fn begin_together(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
         let [get] = &*self.gets else { return Ok(()) };
-        let planned = get.planned.clone();
-        let Some(order) = planned.copies().order_of(errands.len()) else { return Ok(()) };
-        let step = self.taker.step;
-        for errand in errands.iter_mut() {
-            self.guard(errand, |job, errand| job.hear_places(errand, step, &planned))?;
+        let shares = |errand: &Errand| errand.peer.as_ref().is_some_and(|peer| peer.shares_memory());
+        if get.planned.copies().order_of(errands.len()).is_none() || !errands.iter().all(shares) {
+            return Ok(());
         }
-        let placed: Option<Vec<_>> =
-            errands.iter().map(|errand| all_placed(errand, step, &planned)).collect();
-        let ([get], Some(placed)) = (&mut *self.gets, placed) else { return Ok(()) };
-        let (copied, outcome) = copy_in_order(&planned, order, &placed, get.destination);
+        self.waits_for_all = true;
+        self.copy_together(errands)
+    }
+
+    /// Copies all pieces in the order of their places in the array, if it is known where all of them lie.
+    pub(crate) fn copy_together(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
+        let [get] = &mut *self.gets else { return Ok(()) };
+        let (planned, step) = (&*get.planned, self.taker.step);
+        let Some(order) = planned.copies().order_of(errands.len()) else { return Ok(()) };
+        let placed = errands.iter().map(|errand| all_placed(errand, step, planned));
+        let Some(placed) = placed.collect::<Option<Vec<_>>>() else { return Ok(()) };
+        let (copied, outcome) = copy_in_order(planned, order, &placed, get.destination);
         count_copied(self.taker.counters, copied);
+        self.waits_for_all = false;
         match outcome {
-            Ok(()) => errands.iter_mut().for_each(|errand| errand.missing.clear()),
+            Ok(()) => errands.iter_mut().for_each(|errand| {
+                errand.missing.clear();
+                // The answer to a request that came too late says nothing new.
+                errand.request = None;
+            }),
             Err((owner, error)) => {
                 if let Some(errand) = errands.get_mut(owner) {
                     self.guard(errand, |_, _| Err(OwnerError::Misbehaved(error.to_string())))?;
@@ -37,22 +49,10 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes messages until as many blocks are known as are missing, or nothing more is here.
-    fn hear_places(
-        &mut self,
-        errand: &mut Errand,
-        step: StepId,
-        planned: &FetchPlan,
-    ) -> Result<(), OwnerError> {
-        let known = |errand: &Errand| placed(errand, step, planned).map_or(0, VariableBlocks::len);
-        while known(errand) < errand.missing.len() {
-            match self.hear(errand)? {
-                None => return Ok(()),
-                Some(Heard::Answered(request)) => drop(errand.request.take_if(|open| *open == request)),
-                Some(Heard::News | Heard::Placed) => {}
-            }
-        }
-        Ok(())
+    /// Waits for all owners no more: what is known is copied.
+    pub(crate) fn copy_apart(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
+        self.waits_for_all = false;
+        errands.iter_mut().try_for_each(|errand| self.guard(errand, Self::copy_placed))
     }
 }
 
@@ -78,15 +78,53 @@ fn copy_in_order(
     placed: &[&VariableBlocks<Payload>],
     destination: &mut [u8],
 ) -> (usize, Result<(), (usize, CopyError)>) {
-    let (copies, mut copied) = (planned.copies(), 0);
-    for &piece in order {
-        let piece = piece as usize;
-        let (Some(owner), Some(block)) = (copies.owner(piece), copies.block(piece)) else { continue };
-        let Some(block) = placed.get(owner).and_then(|blocks| blocks.find(block)) else { continue };
-        match planned.copy_piece(piece, block.as_slice(), destination) {
+    let (copies, mut copied, mut rest) = (planned.copies(), 0, order);
+    while !rest.is_empty() {
+        let (beside, behind) = rest.split_at(copies.beside(rest));
+        rest = behind;
+        let outcome = match all_beside(planned, beside, placed) {
+            Some(blocks) => copies.copy_beside(beside, &blocks, destination),
+            None => copy_each(planned, beside, placed, destination),
+        };
+        match outcome {
             Ok(len_bytes) => copied += len_bytes,
-            Err(error) => return (copied, Err((owner, error))),
+            Err((number, error)) => {
+                let owner = beside.get(number).and_then(|piece| copies.owner(*piece as usize));
+                return (copied, Err((owner.unwrap_or(0), error)));
+            }
         }
     }
     (copied, Ok(()))
+}
+
+/// The block of a piece, if it is known.
+fn block_of<'p>(planned: &FetchPlan, piece: u32, placed: &[&'p VariableBlocks<Payload>]) -> Option<&'p [u8]> {
+    let copies = planned.copies();
+    let (owner, block) = (copies.owner(piece as usize)?, copies.block(piece as usize)?);
+    placed.get(owner)?.find(block).map(Payload::as_slice)
+}
+
+/// The blocks of several pieces beside one another, if all are known.
+fn all_beside<'p>(
+    planned: &FetchPlan,
+    beside: &[u32],
+    placed: &[&'p VariableBlocks<Payload>],
+) -> Option<SmallVec<[&'p [u8]; 64]>> {
+    (beside.len() > 1).then(|| beside.iter().map(|piece| block_of(planned, *piece, placed)).collect())?
+}
+
+/// Copies those pieces that are known. An error is of the piece of that number.
+fn copy_each(
+    planned: &FetchPlan,
+    pieces: &[u32],
+    placed: &[&VariableBlocks<Payload>],
+    destination: &mut [u8],
+) -> Result<usize, (usize, CopyError)> {
+    let mut copied = 0;
+    for (number, piece) in pieces.iter().enumerate() {
+        let Some(block) = block_of(planned, *piece, placed) else { continue };
+        let outcome = planned.copy_piece(*piece as usize, block, destination);
+        copied += outcome.map_err(|error| (number, error))?;
+    }
+    Ok(copied)
 }
