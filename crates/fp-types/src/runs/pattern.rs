@@ -90,7 +90,7 @@ impl RunPattern {
             let checked = self.check((source.len(), destination.len()), (*first, begin(number)));
             checked.map_err(|error| (number, error))?;
         }
-        if self.has_rows() {
+        if self.has_rows() && !sources.is_empty() {
             copy_beside(sources, destination, self.run_bytes as usize, start, self.axes);
             return Ok(());
         }
@@ -194,6 +194,7 @@ mod tests {
             let (number, _) = pattern.copy_beside(&sources, &mut untouched[..end - 1], start.1).unwrap_err();
             assert_eq!(number, 2);
             assert!(pattern.copy_beside(&sources, &mut untouched, u64::MAX - 1).is_err());
+            assert_eq!(pattern.copy_beside(&[], &mut [], start.1), Ok(()), "there is nothing to copy");
             assert!(untouched.iter().all(|byte| *byte == 0));
         }
         Ok(())

@@ -16,7 +16,7 @@ const MANY_PIECES: usize = 64;
 const LIMIT_RUN_BYTES: u64 = 1024;
 
 /// Pieces beside one another that are copied together, at most: each is a stream of memory.
-const LIMIT_BESIDE: usize = 64;
+pub(crate) const LIMIT_BESIDE: usize = 64;
 
 /// Runs at least this long are received straight to their places; shorter ones aside, and copied.
 pub(crate) const SCATTER_BYTES: u64 = 512;
@@ -140,15 +140,12 @@ impl PieceCopies {
         blocks: &[&[u8]],
         destination: &mut [u8],
     ) -> Result<usize, (usize, CopyError)> {
-        let copies = pieces.iter().filter_map(|piece| self.copies.get(*piece as usize));
+        let copy = |piece: &u32| self.copies.get(*piece as usize);
+        let Some(first) = pieces.first().and_then(copy) else { return Ok(0) };
+        let Some(pattern) = self.patterns.get(first.pattern as usize) else { return Ok(0) };
+        let copies = pieces.iter().filter_map(copy).zip(blocks);
         let sources: SmallVec<[(&[u8], u64); LIMIT_BESIDE]> =
-            copies.clone().zip(blocks).map(|(copy, block)| (*block, copy.start.0)).collect();
-        let first = copies.clone().next();
-        let Some((first, pattern)) =
-            first.and_then(|first| Some((first, self.patterns.get(first.pattern as usize)?)))
-        else {
-            return Ok(0);
-        };
+            copies.map(|(copy, block)| (*block, copy.start.0)).collect();
         pattern.copy_beside(&sources, destination, first.start.1)?;
         Ok(pattern.len_bytes() as usize * sources.len())
     }

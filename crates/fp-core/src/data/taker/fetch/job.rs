@@ -259,7 +259,7 @@ impl Job<'_, '_, '_> {
 
     /// Copies what is here, and tells the owner what will be wanted again.
     fn first_look(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
-        if errand.peer.as_ref().is_some_and(|peer| peer.knows_of(self.taker.step)) && !self.waits_for_all {
+        if errand.peer.as_ref().is_some_and(|peer| peer.knows_of(self.taker.step)) {
             self.copy_placed(errand)?;
         }
         self.hear_all(errand)?;
@@ -284,19 +284,18 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    /// Takes the messages that are here and copies what they place, until nothing is missing. Where it waits for all owners
-    /// nothing is copied yet. What was pushed for later
+    /// Takes the messages that are here and copies what they place, until nothing is missing. What was pushed for later
     /// steps is left in the connection, to go straight to its place when it is fetched.
     pub(crate) fn hear_all(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
         while !errand.missing.is_empty() || errand.request.is_some() {
             match self.hear(errand)? {
                 None => return Ok(()),
-                Some(Heard::News) => continue,
-                Some(Heard::Placed) => {}
-                Some(Heard::Answered(request)) => drop(errand.request.take_if(|open| *open == request)),
-            }
-            if !self.waits_for_all {
-                self.copy_placed(errand)?;
+                Some(Heard::News) => {}
+                Some(Heard::Placed) => self.copy_placed(errand)?,
+                Some(Heard::Answered(request)) => {
+                    errand.request.take_if(|open| *open == request);
+                    self.copy_placed(errand)?;
+                }
             }
         }
         Ok(())
@@ -325,8 +324,12 @@ impl Job<'_, '_, '_> {
         heard
     }
 
-    /// Copies what the owner has placed or pushed before. Where that fails, all that is not here stays missing.
+    /// Copies what the owner has placed or pushed before; nothing yet while it waits for all owners. Where that fails, all
+    /// that is not here stays missing.
     pub(crate) fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
+        if self.waits_for_all {
+            return Ok(());
+        }
         let mut missing = std::mem::take(&mut errand.missing);
         let mut outcome = self.take_placed(errand, &mut missing);
         if outcome.is_ok() && !missing.is_empty() {

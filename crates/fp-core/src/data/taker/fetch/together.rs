@@ -6,6 +6,7 @@ use crate::data::taker::fetch::job::{Errand, Job};
 use crate::data::taker::fetch::scatter::count_copied;
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_link::OwnerError;
+use crate::data::taker::piece_copies::LIMIT_BESIDE;
 use crate::error::ReadError;
 use fp_transport::Payload;
 use fp_types::{CopyError, StepId};
@@ -79,52 +80,21 @@ fn copy_in_order(
     destination: &mut [u8],
 ) -> (usize, Result<(), (usize, CopyError)>) {
     let (copies, mut copied, mut rest) = (planned.copies(), 0, order);
+    let owner = |piece: &u32| copies.owner(*piece as usize);
+    let known =
+        |piece: &u32| Some(placed.get(owner(piece)?)?.find(copies.block(*piece as usize)?)?.as_slice());
     while !rest.is_empty() {
-        let (beside, behind) = rest.split_at(copies.beside(rest));
+        let beside = rest.iter().take(copies.beside(rest));
+        let blocks: SmallVec<[&[u8]; LIMIT_BESIDE]> = beside.map_while(known).collect();
+        // At least one: of a block that is not known nothing is copied.
+        let (beside, behind) = rest.split_at(blocks.len().max(1));
         rest = behind;
-        let outcome = match all_beside(planned, beside, placed) {
-            Some(blocks) => copies.copy_beside(beside, &blocks, destination),
-            None => copy_each(planned, beside, placed, destination),
-        };
-        match outcome {
+        match copies.copy_beside(beside, &blocks, destination) {
             Ok(len_bytes) => copied += len_bytes,
             Err((number, error)) => {
-                let owner = beside.get(number).and_then(|piece| copies.owner(*piece as usize));
-                return (copied, Err((owner.unwrap_or(0), error)));
+                return (copied, Err((beside.get(number).and_then(owner).unwrap_or_default(), error)));
             }
         }
     }
     (copied, Ok(()))
-}
-
-/// The block of a piece, if it is known.
-fn block_of<'p>(planned: &FetchPlan, piece: u32, placed: &[&'p VariableBlocks<Payload>]) -> Option<&'p [u8]> {
-    let copies = planned.copies();
-    let (owner, block) = (copies.owner(piece as usize)?, copies.block(piece as usize)?);
-    placed.get(owner)?.find(block).map(Payload::as_slice)
-}
-
-/// The blocks of several pieces beside one another, if all are known.
-fn all_beside<'p>(
-    planned: &FetchPlan,
-    beside: &[u32],
-    placed: &[&'p VariableBlocks<Payload>],
-) -> Option<SmallVec<[&'p [u8]; 64]>> {
-    (beside.len() > 1).then(|| beside.iter().map(|piece| block_of(planned, *piece, placed)).collect())?
-}
-
-/// Copies those pieces that are known. An error is of the piece of that number.
-fn copy_each(
-    planned: &FetchPlan,
-    pieces: &[u32],
-    placed: &[&VariableBlocks<Payload>],
-    destination: &mut [u8],
-) -> Result<usize, (usize, CopyError)> {
-    let mut copied = 0;
-    for (number, piece) in pieces.iter().enumerate() {
-        let Some(block) = block_of(planned, *piece, placed) else { continue };
-        let outcome = planned.copy_piece(*piece as usize, block, destination);
-        copied += outcome.map_err(|error| (number, error))?;
-    }
-    Ok(copied)
 }
