@@ -86,7 +86,8 @@ impl World {
         }
     }
 
-    /// A step that cannot be read: that must be somebody's fault.
+    /// A step that cannot be read: that must be somebody's fault. Where a rank of its own cohort is lost, nobody may be
+    /// left to ask for its table; whether that loss is a fault's is a rule of its own.
     pub(crate) fn give_step_up(&mut self, slot: SlotId, key: StepKey, what: &'static str) {
         let (cohort, rank) = self.place(slot);
         let Some(held) = self.held_by(slot, key) else { return };
@@ -94,7 +95,8 @@ impl World {
         let member = self.oracle.may_read(cohort, key.0);
         let truth = &self.oracle.publishers[&publisher];
         let lost = truth.over_at.is_some() || truth.ranks.iter().any(|rank| rank.gone.is_some());
-        let excused = !member || lost || self.oracle.is_pair_tainted(publisher, cohort);
+        let alone = self.oracle.subscribers[&cohort].ranks[rank.0 as usize].told_lost;
+        let excused = !member || lost || alone || self.oracle.is_pair_tainted(publisher, cohort);
         self.oracle.demand(excused, Rule::AssignedStepCanBeReadUntilItIsReleased, || {
             format!("{cohort} rank {rank} cannot read step {} of {publisher}: {what}", key.1)
         });
