@@ -258,6 +258,12 @@ impl<T> Held<T> {
         self.changed.notify_all();
     }
 
+    /// Whether the gate was told that a run begins anew, and has still to do with the run before.
+    pub(super) fn awaits_run(&self) -> bool {
+        let state = self.state();
+        state.opening.is_some_and(|(_, line)| line > state.opened)
+    }
+
     /// The oldest that was not sent, unless it is to come again, or the gate has still to do with the run before. It counts
     /// as sent from now on: the answer may come before all of it has gone.
     pub(super) fn next_to_send(&self) -> Option<(Mark, Arc<T>)> {

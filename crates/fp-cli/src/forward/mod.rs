@@ -442,6 +442,8 @@ impl Forward<'_> {
     fn progress(&self) -> String {
         let (steps, skipped, sent) = (self.steps, self.skipped + self.held.given_up_steps(), self.sent);
         let (taken, held) = (self.held.taken_steps(), self.held.count());
-        format!("{steps} steps sent: {sent}; {taken} taken, {held} under way, {skipped} skipped")
+        let awaits =
+            if self.held.awaits_run() { "; the gate awaits those who have the run before" } else { "" };
+        format!("{steps} steps sent: {sent}; {taken} taken, {held} under way, {skipped} skipped{awaits}")
     }
 }

@@ -246,17 +246,19 @@ fn of_a_run_that_begins_anew_nothing_is_sent_before_the_gate_is_ready() {
     another(mark(2, 1));
     assert_eq!((to_send(&held), held.next_or(coming)), (vec![mark(1, 7)], (mark(2, 0), true)));
     held.note_opened(Epoch(2));
-    assert_eq!(to_send(&held), [], "nobody was told");
+    assert_eq!((to_send(&held), held.awaits_run()), (Vec::new(), false), "nobody was told");
     held.open(Epoch(2), true);
     held.note_opened(Epoch(1));
     assert_eq!((to_send(&held), held.has_unsent()), (Vec::new(), true), "it is of another opening");
+    assert!(held.awaits_run());
     // The gate was killed: the next one is told too.
     held.connected(None, &[mark(1, 7)]);
+    assert!(!held.awaits_run());
     held.note_opened(Epoch(2));
     assert_eq!((to_send(&held), held.next_or(coming)), (vec![mark(1, 7)], (mark(2, 0), true)));
     held.open(Epoch(2), true);
     held.note_opened(Epoch(2));
-    assert_eq!(to_send(&held), [mark(2, 0), mark(2, 1)]);
+    assert_eq!((to_send(&held), held.awaits_run()), (vec![mark(2, 0), mark(2, 1)], false));
     // Somebody may have some of it now.
     held.connected(None, &[]);
     assert_eq!(to_send(&held), [mark(1, 7), mark(2, 0), mark(2, 1)]);

@@ -74,7 +74,18 @@ impl Place {
         self.inflow.open(&self.gate, opened, run, number).unwrap() == Reception::Handed
     }
 
-    /// A step without variables, which one outside takes and holds.
+    /// A first step without variables, as it comes over the newest connection.
+    fn first_step(&self, connection: &Connection, opened: Opened) -> Received {
+        let (epoch, step, taken) = (opened.epoch, StepId(0), Duration::ZERO);
+        let stream = "sim".to_owned();
+        let head = StepHead { stream, epoch, step, taken, variables: Vec::new(), records: Vec::new() };
+        let dialled = self.dialled.last().unwrap();
+        OpenRecord::begin(&mut &*dialled, &head).unwrap().end().unwrap();
+        let how = Reading { opened, is_packed: false, limit_bytes: 1 << 20 };
+        Received::read(connection, &how, &self.inflow.spare).unwrap()
+    }
+
+    /// One outside takes such a step and holds it.
     fn held_step(
         &mut self,
         number: u64,
@@ -85,13 +96,7 @@ impl Place {
             .with_rendezvous(self.gate.rendezvous.clone())
             .with_open_timeout(PATIENCE);
         let mut subscriber = Subscriber::open("sim", options).unwrap();
-        let (epoch, step, taken) = (opened.epoch, StepId(0), Duration::ZERO);
-        let stream = "sim".to_owned();
-        let head = StepHead { stream, epoch, step, taken, variables: Vec::new(), records: Vec::new() };
-        let dialled = self.dialled.last().unwrap();
-        OpenRecord::begin(&mut &*dialled, &head).unwrap().end().unwrap();
-        let how = Reading { opened, is_packed: false, limit_bytes: 1 << 20 };
-        let received = Received::read(connection, &how, &self.inflow.spare).unwrap();
+        let received = self.first_step(connection, opened);
         let handed = self.inflow.publish(&self.gate, received, opened, number).unwrap();
         assert!(handed == Reception::Handed);
         let NextStep::Step(step) = subscriber.next_step(PATIENCE).unwrap() else { panic!("no step") };
@@ -110,6 +115,12 @@ impl Place {
     /// The opening that it is published for, and whether it begins anew.
     fn outlet(&self) -> Option<(Epoch, bool)> {
         self.inflow.outlet().as_ref().map(|open| (open.epoch, open.numbers == Numbers::Anew))
+    }
+
+    /// Until someone waits for the end of what is published.
+    fn await_end(&self) {
+        let is_ending = || matches!(self.inflow.outlet.try_lock(), Err(TryLockError::WouldBlock));
+        eventually("it waits for the end of the run before", is_ending);
     }
 
     /// Ends what is published, and says whether the run before was told to be over.
@@ -160,12 +171,32 @@ fn what_is_late_once_the_run_before_has_ended_opens_nothing() {
         let (inflow, gate) = (place.inflow.clone(), place.gate.clone());
         move || inflow.open(&gate, opened(2, 1), (StepId(0), true), late).unwrap() == Reception::Late
     });
-    let is_ending = || matches!(place.inflow.outlet.try_lock(), Err(TryLockError::WouldBlock));
-    eventually("it waits for the end of the run before", is_ending);
+    place.await_end();
     place.connect(0);
     drop((step, subscriber));
     assert!(opening.join().unwrap());
     assert_eq!(place.outlet(), None);
+}
+
+/// The same for a step that does not go on with the run before, as there are other ranks.
+#[test]
+fn a_step_that_is_late_once_the_run_before_has_ended_is_not_published() {
+    let mut place = Place::new(&["--subscribers", "1"]);
+    let (late, connection) = place.connect(0);
+    let first = opened(1, 1);
+    assert!(place.open(first, (0, false), late));
+    let (subscriber, step) = place.held_step(late, &connection, first);
+    let received = place.first_step(&connection, opened(2, 2));
+    let publishing = thread::spawn({
+        let (inflow, gate) = (place.inflow.clone(), place.gate.clone());
+        move || inflow.publish(&gate, received, opened(2, 2), late).unwrap() == Reception::Late
+    });
+    place.await_end();
+    place.connect(0);
+    drop((step, subscriber));
+    assert!(publishing.join().unwrap());
+    assert_eq!(place.outlet(), None);
+    assert_eq!(place.inflow.state().has, Some(Mark { epoch: Epoch(1), step: StepId(0) }), "it comes again");
 }
 
 /// They were given its end, and do not come back.
