@@ -124,7 +124,8 @@ fn a_gate_that_is_killed_as_a_run_begins_anew_gives_all_of_it() {
         assert_eq!(take(&mut subscriber), None);
         publishing.join().unwrap();
         interrupt(forward);
-        interrupt(third);
+        let told = interrupt(third).stderr;
+        assert!(told.contains("1 that had subscribed before are awaited"), "{told}");
     }
 }
 

@@ -57,7 +57,9 @@ impl Puts {
 
     fn begin(&mut self, variable: &Variable) -> usize {
         let shape = (variable.def.kind == ArrayKind::GlobalArray).then_some(variable.shape);
-        let blocks = self.spare.pop().map_or_else(|| Vec::with_capacity(1), |spare| spare.blocks);
+        let own = self.spare.iter().position(|spare| spare.def.name == variable.def.name);
+        let spare = own.map(|at| self.spare.swap_remove(at)).or_else(|| self.spare.pop());
+        let blocks = spare.map_or_else(|| Vec::with_capacity(1), |spare| spare.blocks);
         let puts = &mut self.contribution.variables;
         puts.push(VariablePut { def: variable.def.clone(), shape, blocks, bytes: 0 });
         let place = |(at, put): (usize, &VariablePut)| (put.def.name.clone(), at);
@@ -117,9 +119,10 @@ impl Puts {
         &self.contribution
     }
 
-    /// Forgets all of it, but for memory that the next step can use.
+    /// Forgets all of it, but for memory that the next step can use. Much of it that this step had no use for goes.
     pub(crate) fn clear(&mut self) {
         self.many = None;
+        self.spare.retain(|spare| spare.blocks.capacity() <= LIMIT_SPARE);
         for mut put in self.contribution.variables.drain(..) {
             let needed = LIMIT_SPARE.max(2 * put.blocks.len());
             if self.spare.len() < LIMIT_SPARE && put.blocks.capacity() <= needed {
@@ -180,6 +183,26 @@ mod tests {
                 assert_eq!(known, wanted, "of {order:?}");
             }
         }
+    }
+
+    /// The one with many blocks has its memory again, though another is put first. A step without it lets that go.
+    #[test]
+    fn memory_for_many_blocks_is_kept_for_the_next_step_alone() {
+        let (many, few) = (variable("many"), variable("few"));
+        let mut puts = Puts::default();
+        (0..900).for_each(|at| puts.add(&many, &region(at), 1));
+        puts.add(&few, &region(0), 1);
+        let room = |puts: &Puts, name| puts.get(name).expect("it was put").blocks.capacity();
+        let grown = room(&puts, "many");
+        puts.clear();
+        puts.add(&few, &region(0), 1);
+        puts.add(&many, &region(0), 1);
+        assert_eq!((room(&puts, "many"), room(&puts, "few") <= LIMIT_SPARE), (grown, true));
+        (1..900).for_each(|at| puts.add(&many, &region(at), 1));
+        puts.clear();
+        puts.add(&few, &region(0), 1);
+        puts.clear();
+        assert!(puts.spare.iter().all(|spare| spare.blocks.capacity() <= LIMIT_SPARE));
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! An array in many boxes of several ranks, which lie among one another: each element is the last that was put there.
 
-use crate::support::{Place, STREAM, take};
-use fp_core::{Cohort, Publisher, Region, Subscriber, TransportKind, TransportPolicy, Variable};
+use crate::support::{PATIENCE, Place, STREAM, take};
+use fp_core::{Cohort, Publisher, Region, StoredBytes, Subscriber, TransportKind, TransportPolicy, Variable};
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const SHAPE: [u64; 3] = [40, 32, 48];
 const RANKS: u32 = 3;
@@ -58,21 +61,40 @@ fn difference(found: &[f64], expected: &[f64]) -> Option<(usize, f64, f64)> {
     both.map(|(at, (found, expected))| (at, found, expected)).find(|(_, found, expected)| found != expected)
 }
 
-fn publish(mut publisher: Publisher, rank: usize) {
+/// A box that is in no memory: it is read when somebody asks, and nobody is told before where it lies.
+struct Shelved(Vec<f64>);
+
+impl StoredBytes for Shelved {
+    fn len_bytes(&self) -> u64 {
+        size_of_val(&*self.0) as u64
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        Ok(self.0.iter().flat_map(|element| element.to_ne_bytes()).collect())
+    }
+}
+
+fn publish(mut publisher: Publisher, rank: usize, is_stored: bool) {
     let array = Variable::global::<f64>("array", &SHAPE).expect("a variable");
     let of = boxes().swap_remove(rank);
     for step in 0..STEPS {
-        let mut writer = publisher.begin_step().expect("begun");
+        let begun = if is_stored { publisher.begin_stored_step() } else { publisher.begin_step() };
+        let mut writer = begun.expect("begun");
         for (number, region) in of.iter().enumerate() {
             let elements: Vec<f64> = places(region).map(|place| element(step, rank, number, place)).collect();
-            writer.put_copy(&array, region, &elements).expect("put");
+            let put = match is_stored {
+                true => writer.put_stored(&array, region, Arc::new(Shelved(elements))),
+                false => writer.put_copy(&array, region, &elements),
+            };
+            put.expect("put");
         }
         writer.end().expect("ended");
     }
     publisher.close().expect("all was read");
 }
 
-fn read_back(kind: TransportKind) {
+/// What a subscriber has of the ranks, of which one may have its boxes on a shelf.
+fn with_ranks(kind: TransportKind, stored: Option<u32>, read: impl FnOnce(Subscriber)) {
     let place = Place::new();
     let transports = TransportPolicy::only(kind);
     std::thread::scope(|scope| {
@@ -81,11 +103,17 @@ fn read_back(kind: TransportKind) {
             let options = place.publisher_options().with_transports(transports.clone());
             let options = options.with_cohort(cohort).with_min_subscribers(1);
             scope.spawn(move || {
-                publish(Publisher::open(STREAM, options).expect("the stream opens"), rank as usize);
+                let publisher = Publisher::open(STREAM, options).expect("the stream opens");
+                publish(publisher, rank as usize, stored == Some(rank));
             });
         }
         let options = place.subscriber_options().with_transports(transports.clone());
-        let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+        read(Subscriber::open(STREAM, options).expect("attached"));
+    });
+}
+
+fn read_back(kind: TransportKind) {
+    with_ranks(kind, None, |mut subscriber| {
         for step in 0..STEPS {
             let (reader, expected) = (take(&mut subscriber), whole(step));
             let all: Vec<f64> = reader.get("array", "[:, :, :]").expect("all");
@@ -116,4 +144,57 @@ fn boxes_of_this_process_are_read_to_their_places() {
 #[test]
 fn boxes_that_are_sent_are_read_to_their_places() {
     read_back(TransportKind::Tcp);
+}
+
+/// The others have said where theirs lie, and are not asked.
+#[test]
+fn the_one_owner_that_does_not_say_where_its_boxes_lie_is_asked() {
+    with_ranks(TransportKind::Shm, Some(1), |mut subscriber| {
+        for step in 0..STEPS {
+            let reader = take(&mut subscriber);
+            let before = subscriber.statistics().requests;
+            let all: Vec<f64> = reader.get("array", "[:, :, :]").expect("all");
+            assert_eq!(difference(&all, &whole(step)), None, "step {step}");
+            let asked = subscriber.statistics().requests - before;
+            // In the first step nobody knows yet what is wanted.
+            assert!(asked == 1 || (step == 0 && asked == u64::from(RANKS)), "{asked} in step {step}");
+        }
+    });
+}
+
+/// An owner of very many blocks may take long to say where they lie. But not so long that nothing is left for its answer.
+#[test]
+fn a_fetch_that_has_little_time_asks_before_it_is_over() {
+    const BLOCKS: u64 = 20_000;
+    let place = Place::new();
+    std::thread::scope(|scope| {
+        let options = place.publisher_options().with_min_subscribers(1);
+        scope.spawn(|| {
+            let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+            let array = Variable::global::<f64>("array", &[BLOCKS]).expect("a variable");
+            for _ in 0..2 {
+                let mut writer = publisher.begin_stored_step().expect("begun");
+                for at in 0..BLOCKS {
+                    let region = Region::new([at], [1]).expect("inside");
+                    writer.put_stored(&array, &region, Arc::new(Shelved(vec![at as f64]))).expect("put");
+                }
+                writer.end().expect("ended");
+            }
+            publisher.close().expect("all was read");
+        });
+        let options = place.subscriber_options().with_transports(TransportPolicy::only(TransportKind::Shm));
+        let mut subscriber = Subscriber::open(STREAM, options).expect("attached");
+        // It says what is wanted.
+        take(&mut subscriber).get::<f64>("array", "[:]").expect("all");
+        let reader = take(&mut subscriber);
+        let before = subscriber.statistics().requests;
+        let (began, mut all) = (Instant::now(), vec![f64::NAN; BLOCKS as usize]);
+        // Each time it begins anew; one that is not held up asks.
+        while subscriber.statistics().requests == before {
+            assert!(began.elapsed() < PATIENCE, "nobody is asked");
+            let _ = reader.fetch().get("array", "[:]", &mut all[..]).wait(Duration::from_millis(15));
+        }
+        let all: Vec<f64> = reader.get("array", "[:]").expect("all");
+        assert!(all.iter().enumerate().all(|(at, element)| *element == at as f64));
+    });
 }

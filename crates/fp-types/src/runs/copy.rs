@@ -144,6 +144,7 @@ pub(super) fn copy_beside(
     match run_bytes {
         8 => copy_row::<8>(sources, destination, rows),
         16 => copy_row::<16>(sources, destination, rows),
+        24 => copy_row::<24>(sources, destination, rows),
         32 => copy_row::<32>(sources, destination, rows),
         64 => copy_row::<64>(sources, destination, rows),
         128 => copy_row::<128>(sources, destination, rows),

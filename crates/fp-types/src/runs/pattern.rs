@@ -78,24 +78,23 @@ impl RunPattern {
 
     /// Copies a part of each source, with where its first run begins there, in bytes. At the destination the first run of the
     /// first part begins at `start`, and that of each other where that of the one before ends. So the destination is written
-    /// row by row. On an error nothing was written; it is of the source of that number.
+    /// row by row. Where a source is too short nothing was written.
     pub fn copy_beside(
         &self,
         sources: &[(&[u8], u64)],
         destination: &mut [u8],
         start: u64,
-    ) -> Result<(), (usize, CopyError)> {
+    ) -> Result<(), CopyError> {
         let begin = |number: usize| start.saturating_add(self.run_bytes.saturating_mul(number as u64));
         for (number, (source, first)) in sources.iter().enumerate() {
-            let checked = self.check((source.len(), destination.len()), (*first, begin(number)));
-            checked.map_err(|error| (number, error))?;
+            self.check((source.len(), destination.len()), (*first, begin(number)))?;
         }
-        if self.has_rows() && !sources.is_empty() {
+        if self.has_rows() && sources.len() > 1 {
             copy_beside(sources, destination, self.run_bytes as usize, start, self.axes);
             return Ok(());
         }
         for (number, (source, first)) in sources.iter().enumerate() {
-            self.copy(source, destination, (*first, begin(number))).map_err(|error| (number, error))?;
+            self.copy(source, destination, (*first, begin(number)))?;
         }
         Ok(())
     }
@@ -183,16 +182,14 @@ mod tests {
             }
             assert!(pattern.has_rows() && patterns.windows(2).all(is_beside), "{size} x {along}");
             let sources: Vec<(&[u8], u64)> = blocks.iter().map(|block| (&block[..], start.0)).collect();
-            pattern.copy_beside(&sources, &mut found, start.1).map_err(|(_, error)| error)?;
+            pattern.copy_beside(&sources, &mut found, start.1)?;
             assert_eq!(found, expected, "{size} x {along}");
             // The second is too short, and the array for the third.
             let mut untouched = vec![0; found.len()];
             let short = [sources[0], (&sources[1].0[1..], start.0), sources[2]];
-            let (number, _) = pattern.copy_beside(&short, &mut untouched, start.1).unwrap_err();
-            assert_eq!(number, 1);
+            assert!(pattern.copy_beside(&short, &mut untouched, start.1).is_err());
             let end = (start.1 + 2 * pattern.run_bytes() + pattern.ends.1) as usize;
-            let (number, _) = pattern.copy_beside(&sources, &mut untouched[..end - 1], start.1).unwrap_err();
-            assert_eq!(number, 2);
+            assert!(pattern.copy_beside(&sources, &mut untouched[..end - 1], start.1).is_err());
             assert!(pattern.copy_beside(&sources, &mut untouched, u64::MAX - 1).is_err());
             assert_eq!(pattern.copy_beside(&[], &mut [], start.1), Ok(()), "there is nothing to copy");
             assert!(untouched.iter().all(|byte| *byte == 0));

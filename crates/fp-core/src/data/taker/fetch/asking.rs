@@ -11,8 +11,10 @@ use fp_transport::{Link, LinkError};
 use smallvec::SmallVec;
 use std::time::{Duration, Instant};
 
-/// How long a placement may be late before it is asked for.
+/// How long a placement may be late before it is asked for, and how much longer it may be by each block, and by all.
 const PATIENCE_PLACED: Duration = Duration::from_millis(1);
+const PATIENCE_BLOCK: Duration = Duration::from_micros(1);
+const LIMIT_PATIENCE_PLACED: Duration = Duration::from_millis(20);
 
 /// The same over verbs, where a request has the owner copy what could be READ.
 const PATIENCE_REMOTE: Duration = Duration::from_millis(20);
@@ -72,13 +74,14 @@ impl Job<'_, '_, '_> {
 
     /// Asks every owner that is late, as far as there is room. Says when the next one is.
     fn ask_the_late(&mut self, errands: &mut [Errand], since: Instant) -> Result<Instant, ReadError> {
-        let is_late = |errand: &Errand| Instant::now() >= since + self.patience(errand);
-        if self.waits_for_all && errands.iter().any(is_late) {
+        let now = Instant::now();
+        let mut awaited = errands.iter_mut().filter(|errand| errand.is_awaited());
+        if self.waits_for_all && awaited.any(|errand| now >= self.due(errand, since)) {
             self.copy_apart(errands)?;
         }
         let (mut until, mut open) = (self.limit.deadline, Open::default());
         errands.iter().filter(|errand| errand.is_open()).for_each(|errand| open.add(errand));
-        for errand in errands.iter_mut().filter(|errand| errand.is_open() && errand.request.is_none()) {
+        for errand in errands.iter_mut().filter(|errand| errand.is_awaited() && errand.request.is_none()) {
             if !open.has_room() {
                 // An answer comes first: room is made by what is awaited.
                 break;
@@ -101,8 +104,7 @@ impl Job<'_, '_, '_> {
         if errand.request.is_some() {
             return Ok(self.limit.deadline);
         }
-        let due = errand.due.unwrap_or_else(|| since + self.patience(errand));
-        errand.due = Some(due);
+        let due = self.due(errand, since);
         if Instant::now() < due {
             return Ok(due.min(self.limit.deadline));
         }
@@ -139,20 +141,25 @@ impl Job<'_, '_, '_> {
         Ok(())
     }
 
-    fn patience(&self, errand: &Errand) -> Duration {
+    /// When an owner is late that was first heard then.
+    fn due(&self, errand: &mut Errand, since: Instant) -> Instant {
+        if let Some(due) = errand.due {
+            return due;
+        }
+        let left = self.limit.deadline.saturating_duration_since(since);
+        *errand.due.insert(since + self.patience(errand, left))
+    }
+
+    fn patience(&self, errand: &Errand, left: Duration) -> Duration {
         let Some(peer) = &errand.peer else { return Duration::ZERO };
-        let names = || {
-            errand
-                .missing
-                .iter()
-                .filter_map(|missing| self.gets.get(missing.get))
-                .map(|get| &get.planned.def.name)
-        };
+        let names = || errand.gets(self.gets).map(|planned| &planned.def.name);
         if peer.shares_memory() {
             // Of many blocks it takes longer to say.
-            let of_blocks = Duration::from_micros(errand.missing.len() as u64);
+            let of_blocks = PATIENCE_BLOCK.saturating_mul(errand.missing.len() as u32);
             let comes = names().all(|name| peer.wants(name));
-            return if comes { PATIENCE_PLACED + of_blocks } else { Duration::ZERO };
+            // And time is left for an answer.
+            let long = (PATIENCE_PLACED + of_blocks).min(LIMIT_PATIENCE_PLACED).min(left / 2);
+            return if comes { long } else { Duration::ZERO };
         }
         if peer.link.reads_remote() {
             // What was placed and is not READ has to be asked for: nothing more will come of itself.
@@ -166,7 +173,7 @@ impl Job<'_, '_, '_> {
 
     /// Waits until one of the owners says something, or until then, and hears those that did.
     fn take_what_comes(&mut self, errands: &mut [Errand], until: Instant) -> Result<(), ReadError> {
-        let open = errands.iter_mut().filter(|errand| errand.is_open());
+        let open = errands.iter_mut().filter(|errand| errand.is_awaited());
         let mut open: SmallVec<[&mut Errand; 1]> = open.collect();
         if let [errand] = &mut open[..] {
             return self.guard(errand, |job, errand| {

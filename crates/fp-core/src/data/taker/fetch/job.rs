@@ -56,6 +56,8 @@ pub(crate) struct Errand {
     pub(crate) peer: Option<Box<OwnerLink>>,
     /// Rising.
     pub(crate) missing: Few<Missing>,
+    /// Whether it has said where all that is missing lies, which is copied when all owners have.
+    pub(crate) is_placed: bool,
     /// The pieces of the request under way, in its order, which rises.
     pub(crate) asked: Vec<Missing>,
     pub(crate) asked_bytes: usize,
@@ -105,6 +107,7 @@ impl Errand {
             checked_out: false,
             peer: None,
             missing,
+            is_placed: false,
             asked: Vec::new(),
             asked_bytes: 0,
             request: None,
@@ -117,6 +120,17 @@ impl Errand {
     /// Whether something is to come from it.
     pub(crate) fn is_open(&self) -> bool {
         !self.missing.is_empty()
+    }
+
+    /// Whether it has still to say something.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.is_open() && !self.is_placed
+    }
+
+    /// The arrays of which something is missing, each once.
+    pub(crate) fn gets<'j>(&self, gets: &'j [Get<'_>]) -> impl Iterator<Item = &'j Arc<FetchPlan>> {
+        let of_one = self.missing.chunk_by(|one, other| one.get == other.get);
+        of_one.filter_map(|missing| Some(&gets.get(missing.first()?.get)?.planned))
     }
 }
 
@@ -132,7 +146,7 @@ impl Job<'_, '_, '_> {
         if self.limit.is_given_up() {
             return Err(self.timed_out("nobody, as it was given up".to_owned()));
         }
-        self.begin_together(errands)?;
+        self.waits_for_all = self.is_copied_together(errands);
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
         }
@@ -244,7 +258,8 @@ impl Job<'_, '_, '_> {
     /// The slot stays this fetch's meanwhile: to wait for it again could wait for ever for one who waits for ours.
     fn redial(&mut self, errand: &mut Errand, error: &LinkError) -> Result<(), ReadError> {
         tracing::debug!(%error, rank = %errand.rank, "data link lost, dialling again");
-        (errand.peer, errand.request, errand.due, errand.redialled) = (None, None, None, true);
+        (errand.peer, errand.request, errand.due) = (None, None, None);
+        (errand.redialled, errand.is_placed) = (true, false);
         let owners = self.taker.owners;
         let contact = owners.contact(errand.rank, self.taker.epoch);
         let Some(contact) = contact.filter(|_| !owners.is_lost(errand.rank, self.taker.epoch)) else {
@@ -263,23 +278,20 @@ impl Job<'_, '_, '_> {
             self.copy_placed(errand)?;
         }
         self.hear_all(errand)?;
-        if errand.missing.is_empty() { Ok(()) } else { self.tell_wants(errand) }
+        if errand.is_awaited() { self.tell_wants(errand) } else { Ok(()) }
     }
 
     pub(crate) fn tell_wants(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
-        let Some(peer) = &mut errand.peer else { return Ok(()) };
         let Some(membership) = self.taker.subscription.membership() else { return Ok(()) };
-        let gets = &self.gets;
-        let planned =
-            errand.missing.iter().filter_map(|missing| gets.get(missing.get)).map(|get| &get.planned);
         let one = |planned: &'_ Arc<FetchPlan>| {
             let name = planned.def.name.as_str();
             (name.to_owned(), planned.element_size, self.taker.subscription.standing(name))
         };
         // What is made when it is asked for never comes of itself.
-        let planned = planned.filter(|planned| planned.def.origin != VariableOrigin::Made);
+        let planned = errand.gets(self.gets).filter(|planned| planned.def.origin != VariableOrigin::Made);
         let wanted: Vec<(String, usize, Option<fp_types::Selection>)> = planned.map(one).collect();
         let wanted = wanted.iter().map(|(name, size, push)| (name.as_str(), *size, push.clone()));
+        let Some(peer) = &mut errand.peer else { return Ok(()) };
         peer.want(membership, wanted, self.limit.deadline)?;
         Ok(())
     }
@@ -287,7 +299,7 @@ impl Job<'_, '_, '_> {
     /// Takes the messages that are here and copies what they place, until nothing is missing. What was pushed for later
     /// steps is left in the connection, to go straight to its place when it is fetched.
     pub(crate) fn hear_all(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
-        while !errand.missing.is_empty() || errand.request.is_some() {
+        while errand.is_awaited() || errand.request.is_some() {
             match self.hear(errand)? {
                 None => return Ok(()),
                 Some(Heard::News) => {}
@@ -324,10 +336,11 @@ impl Job<'_, '_, '_> {
         heard
     }
 
-    /// Copies what the owner has placed or pushed before; nothing yet while it waits for all owners. Where that fails, all
-    /// that is not here stays missing.
+    /// Copies what the owner has placed or pushed before; while it waits for all owners it notes whether that is all of it.
+    /// Where that fails, all that is not here stays missing.
     pub(crate) fn copy_placed(&mut self, errand: &mut Errand) -> Result<(), OwnerError> {
         if self.waits_for_all {
+            errand.is_placed = self.is_all_placed(errand);
             return Ok(());
         }
         let mut missing = std::mem::take(&mut errand.missing);
