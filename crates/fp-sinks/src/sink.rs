@@ -15,7 +15,8 @@ pub(crate) trait Sink: Send + Sync {
         None
     }
 
-    /// Goes on with what it was opened for. Its stream is there now: before that nothing of the target is changed.
+    /// Goes on with what it was opened for. Its stream is there now: before that nothing of the target is changed, but that
+    /// SAVIME has a list of whole steps, without any.
     fn start(&self) -> Result<(), SinkError> {
         Ok(())
     }

@@ -97,8 +97,13 @@ impl SavimeSink {
             state: Mutex::default(),
         };
         made.ask_before()?;
-        if !made.create(&made.steps())? {
+        let steps = made.steps();
+        if !made.is_new(&steps)? {
             made.last_step = made.last_whole_step()?;
+            // One without steps may be of a run that found no stream.
+            if made.last_step.is_some() && !made.append {
+                return Err(made.is_there(&steps));
+            }
         }
         Ok(made)
     }
@@ -108,21 +113,26 @@ impl SavimeSink {
         Tar::of_steps(&self.stream)
     }
 
-    /// Makes a TAR; false if it was there already, and may be.
-    fn create(&self, tar: &Tar) -> Result<bool, SinkError> {
+    /// Makes a TAR, unless it is there already, and may be.
+    fn create(&self, tar: &Tar) -> Result<(), SinkError> {
+        if self.is_new(tar)? || self.append { Ok(()) } else { Err(self.is_there(tar)) }
+    }
+
+    /// Makes a TAR; false if it was there already.
+    fn is_new(&self, tar: &Tar) -> Result<bool, SinkError> {
         let text = tar.create();
         let answer = self.ask(&text, None)?;
         if answer.text == DONE {
             return Ok(true);
         }
-        match answer.text.contains(EXISTS) {
-            true if self.append => Ok(false),
-            true => Err(SinkError::Target(format!(
-                "{}: TAR {} is there already: drop it with drop_tar(\"{}\"), or say --append",
-                self.place, tar.name, tar.name
-            ))),
-            false => Err(self.refused(&text, &answer)),
-        }
+        if answer.text.contains(EXISTS) { Ok(false) } else { Err(self.refused(&text, &answer)) }
+    }
+
+    fn is_there(&self, tar: &Tar) -> SinkError {
+        let (place, name) = (&self.place, &tar.name);
+        SinkError::Target(format!(
+            "{place}: TAR {name} is there already: drop it with drop_tar(\"{name}\"), or say --append"
+        ))
     }
 
     fn last_whole_step(&self) -> Result<Option<StepId>, SinkError> {

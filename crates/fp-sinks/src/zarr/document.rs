@@ -102,6 +102,11 @@ fn bytes(size: usize) -> Value {
     json!({"name": "bytes", "configuration": {"endian": "little"}})
 }
 
+/// What the array says of itself that has the numbers of rows of a joined array.
+pub(crate) fn rows_of(joined: &str) -> String {
+    format!("rows of {joined} in the step")
+}
+
 /// A group inside the store.
 pub(crate) fn group() -> Value {
     json!({"zarr_format": 3, "node_type": "group", "attributes": {}})

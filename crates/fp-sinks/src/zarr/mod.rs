@@ -39,7 +39,7 @@ use std::thread;
 use fp_core::{Dtype, StepId};
 use serde_json::{Map, json};
 
-use self::document::{Cut, NewArray, STEP};
+use self::document::{Cut, NewArray, STEP, rows_of};
 use self::files::Files;
 use self::plan::{Parts, Planned, Planning, block_path, count_of};
 use self::store::{Store, VALUES};
@@ -168,7 +168,7 @@ impl Sink for ZarrSink {
 
 /// How many rows of a joined array count in each step.
 fn count_array(name: &str, steps: u64) -> NewArray {
-    let text = json!(format!("rows of {name} in the step"));
+    let text = json!(rows_of(name));
     NewArray {
         shape: vec![steps],
         dtype: Dtype::U64,

@@ -137,6 +137,11 @@ impl Node {
             self.values.clear();
         }
         let fill_value = self.array.fill_value().as_ne_bytes();
+        // An array that a later step has first has nothing in those before.
+        let before = (step % steps) as usize * fill_value.len();
+        while self.values.len() < before {
+            self.values.extend_from_slice(fill_value);
+        }
         self.values.extend_from_slice(value.unwrap_or(fill_value));
         if value.is_none() {
             return Ok(());

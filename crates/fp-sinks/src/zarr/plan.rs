@@ -96,7 +96,8 @@ impl Planning<'_> {
                  write real numbers with --cast f32"
             )));
         }
-        if name == STEP || name.starts_with("__") || name == "zarr.json" {
+        let counts_rows = name.strip_suffix(COUNT).is_some_and(|joined| store.counts_rows(name, joined));
+        if name == STEP || name.starts_with("__") || name == "zarr.json" || counts_rows {
             return Err(self.refused("the store needs this name itself: leave it out with --variables"));
         }
         let is_group = variable.def.kind == ArrayKind::LocalArray;
@@ -194,8 +195,12 @@ impl Planning<'_> {
         let cut = Cut::Shards(Grid::growing(shape.dims(), dim, self.size(), self.ranks()));
         self.growing_array(store, name, (shape.dims(), &names), cut, Some(dim))?;
         let count = count_of(name);
-        if !store.nodes.contains_key(&count) {
+        if !store.nodes.contains_key(&count) && !store.has_other(&count) {
             store.make(&count, super::count_array(name, store.steps))?;
+        } else if !store.counts_rows(&count, name) {
+            return Err(self.refused(format!(
+                "{count:?} is to say how many rows it has, and is a variable: leave one of them out with --variables"
+            )));
         }
         self.share_out(store, name, &shape)?;
         Ok(Planned::Rows(shape.dims()[dim]))
@@ -214,9 +219,12 @@ impl Planning<'_> {
     }
 }
 
+/// What the name of a joined array is followed by in that of its numbers of rows.
+const COUNT: &str = "_count";
+
 /// The array of the numbers of rows of a joined array.
 pub(crate) fn count_of(name: &str) -> String {
-    format!("{name}_count")
+    format!("{name}{COUNT}")
 }
 
 /// The array of a block of a local array.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fp_core::{Dtype, Region, StepId};
 use serde_json::{Map, Value, json};
 
-use super::document::{Cut, NewArray, STEP, group};
+use super::document::{Cut, NewArray, STEP, group, rows_of};
 use super::files::{DOCUMENT, Files};
 use super::node::{Node, write_document};
 use crate::arguments::Compression;
@@ -158,6 +158,12 @@ impl Store {
             self.others.insert(path.to_owned(), group());
             self.new_groups.push(path.to_owned());
         }
+    }
+
+    /// Whether the array of that path has the numbers of rows of that joined array.
+    pub(crate) fn counts_rows(&self, path: &str, joined: &str) -> bool {
+        let node = self.nodes.get(path);
+        node.is_some_and(|node| node.document()["attributes"]["long_name"] == rows_of(joined))
     }
 
     /// Whether something else than an array of ours has that path.

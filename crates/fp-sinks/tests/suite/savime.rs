@@ -176,6 +176,8 @@ fn arrays_that_grow_are_refused_and_those_that_shrink_fit() {
 fn what_is_there_is_kept_and_gone_on_behind() {
     let (stage, double) = (Stage::new(), Double::start(Fault::None));
     let to = format!("savime:{}", double.place);
+    // It finds no stream, and hinders nobody who does later.
+    stage.start(&["--to", &to, "--timeout", "1"]).ended().refused(1, &["sim"]);
     stage.run((2, 2), put(2), &["--to", &to]).well();
     stage.start(&["--to", &to]).ended().refused(2, &["TAR sim_steps is there already", "--append"]);
     stage.run((2, 4), put(2), &["--to", &to, "--append", "--ranks", "2"]).well();

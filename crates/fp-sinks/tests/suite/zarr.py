@@ -72,6 +72,8 @@ def check_arrays(store, steps):
     for step in range(1, steps):
         equal(store["late"][step], numbers(step, 0, 4, 6), f"late, step {step}")
     equal(store["seldom"][:], [42, 0, 42], "seldom")
+    equal(store["alarm"][:], [0, 71, 72], "alarm, from the second step on")
+    equal(store["later_count"][:], [0, 4, 4], "rows of what is there from the second step on")
 
 
 def check_array(store, name, dtype, steps, shape=(24, 10), numbered=None):

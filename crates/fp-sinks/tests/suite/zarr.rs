@@ -132,6 +132,14 @@ pub(crate) fn put_all(rank: u32, writer: &mut StepWriter, order: MemoryOrder) {
     if writer.step().0 >= 1 {
         put_columns(writer, rank, &Variable::global::<f32>("late", &[4, 6]).expect("a variable"));
     }
+    if writer.step().0 >= 1 {
+        let later = Variable::joined::<f64>("later", &[]).expect("a variable");
+        writer.put_joined(&later, vec![f64::from(rank); 2]).expect("put");
+        if rank == 0 {
+            let alarm = Variable::scalar::<i64>("alarm").expect("a variable");
+            writer.put_scalar(&alarm, writer.step().0 as i64 + 70).expect("put");
+        }
+    }
     if writer.step().0 != 1 && rank == 1 {
         writer.put_scalar(&Variable::scalar::<i64>("seldom").expect("a variable"), 42_i64).expect("put");
     }
@@ -186,6 +194,22 @@ fn what_does_not_fit_is_refused() {
     refused(&["step 0, variable \"step\": the store needs this name", "--variables"], &|writer| {
         writer.put_scalar(&Variable::scalar::<u8>("step").expect("a variable"), 1_u8).expect("put");
     });
+    for (scalar, joined, words) in [
+        (0, 0, ["step 0, variable \"rows_count\": the store needs this name", "--variables"]),
+        (0, 1, ["step 1, variable \"rows\": \"rows_count\" is to say how many rows it has", "--variables"]),
+        (1, 0, ["step 1, variable \"rows_count\": the store needs this name", "--variables"]),
+    ] {
+        refused(&words, &move |writer| {
+            if writer.step().0 >= scalar {
+                let count = Variable::scalar::<u64>("rows_count").expect("a variable");
+                writer.put_scalar(&count, 5_u64).expect("put");
+            }
+            if writer.step().0 >= joined {
+                let rows = Variable::joined::<f64>("rows", &[]).expect("a variable");
+                writer.put_joined(&rows, vec![1.0; 3]).expect("put");
+            }
+        });
+    }
     refused(&["step 0, variable \"b\": a scalar of bf16", "--variables"], &|writer| {
         let variable = typed(Variable::scalar::<u16>("b").expect("a variable"), Dtype::BF16);
         writer.put_bytes(&variable, &Region::new([], []).expect("a region"), &[0, 0]).expect("put");
