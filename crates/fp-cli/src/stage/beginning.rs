@@ -64,7 +64,7 @@ impl Beginning {
         let kept: Option<Kept> = kept.flatten();
         let there = kept.as_ref().map_or(ranks, |kept| kept.ranks);
         let wrong = match ranks {
-            _ if there != ranks => {
+            _ if there < ranks => {
                 format!("has {ranks} ranks, and steps of {there} are on disk: name another --disk")
             }
             _ if ranks > LIMIT_RANKS => format!("has {ranks} ranks, and {LIMIT_RANKS} at most are staged"),
@@ -80,6 +80,8 @@ impl Beginning {
         // Somebody has to come for what is there.
         let subscribers = subscribers.max(u32::from(!has_stream || !steps.is_empty()));
         let shelf = shelf.map(Arc::new);
+        // A publisher that came back with fewer ranks goes on with the steps of all of them.
+        let ranks = there;
         Ok(Self { has_stream, ranks, next, folder, shelf, kept: steps, subscribers, awaits })
     }
 }

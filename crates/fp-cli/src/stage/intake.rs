@@ -203,7 +203,6 @@ impl<'a> Intake<'a> {
                 return Ok(Over::Anew);
             }
             self.count_skipped(step.skipped());
-            self.note_epoch(&step)?;
             match self.pass_on(&step, staged) {
                 Err(Failure::Read(error)) if !self.relay.course.is_over() => {
                     self.give_up(step.step(), staged, &error)?;
@@ -295,8 +294,11 @@ impl<'a> Intake<'a> {
         let is_decided = self.fate.now() != Fate::Undecided;
         let shelf = self.shelf.as_ref().filter(|_| is_decided && present != self.noted);
         if let Some(shelf) = shelf {
-            self.noted = present;
-            self.relay.note_disk(shelf.note_subscribers(present).as_ref().map(drop));
+            let noted = shelf.note_subscribers(present);
+            if noted.is_ok() {
+                self.noted = present;
+            }
+            self.relay.note_disk(noted.as_ref().map(drop));
         }
     }
 
@@ -344,6 +346,8 @@ impl<'a> Intake<'a> {
     fn pass_on(&mut self, step: &StepReader, staged: &mut Publisher) -> Result<(), Failure> {
         let variables = selecting::selected(step)?;
         let blocks = own_block::own_blocks(self.relay, step, &variables, (self.rank, self.beginning.ranks))?;
+        // Its ranks have a place on this shelf.
+        self.note_epoch(step)?;
         let len_bytes: u64 = blocks.iter().map(OwnBlock::len_bytes).sum();
         let place = self.shelf.clone();
         let is_durable = self.relay.options.durable;

@@ -49,6 +49,8 @@ struct Stager<'a> {
     done: BTreeSet<(String, Option<Epoch>)>,
     bounds: Arc<Bounds>,
     told_damage: Arc<ToldDamage>,
+    /// Whether the rendezvous was ever there.
+    has_looked: bool,
     /// Why the rendezvous could not be looked at last, as was told.
     untold: Option<String>,
     failure: Option<Failure>,
@@ -75,6 +77,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
         done,
         bounds,
         told_damage: Arc::default(),
+        has_looked: false,
         untold,
         failure,
     };
@@ -126,9 +129,9 @@ impl Stager<'_> {
         }
         let alive = match self.rendezvous.living(|entry| self.is_new(&entry.name, entry.epoch)) {
             Ok(alive) => alive,
-            Err(error) if self.running.is_empty() => return Err(error.into()),
+            Err(error) if !self.has_looked => return Err(error.into()),
             Err(error) => {
-                // What is staged goes on meanwhile.
+                // What is staged goes on meanwhile, and what comes is staged when it is there again.
                 let error = error.to_string();
                 if self.untold.as_ref() != Some(&error) {
                     eprintln!("flexpath: {error}");
@@ -137,6 +140,7 @@ impl Stager<'_> {
                 return Ok(());
             }
         };
+        (self.has_looked, self.untold) = (true, None);
         for (stream, running) in &self.running {
             // It makes way, and a later look takes the new one.
             running.course.set_succeeded(alive.iter().any(|entry| entry.name == *stream));

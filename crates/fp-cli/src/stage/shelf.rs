@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use fp_core::{Epoch, StepId, StoredBytes};
-use fp_spool::{OpenRecord, Spool, SpoolError, StepHead, StoredBlock, StoredStep};
+use fp_spool::{Damage, OpenRecord, Spool, SpoolError, StepHead, StoredBlock, StoredStep};
 
 use crate::failure::Failure;
 
@@ -137,7 +137,7 @@ pub(crate) struct ToldDamage(Mutex<BTreeSet<PathBuf>>);
 
 impl ToldDamage {
     /// Tells of a step of which one file is damaged, once.
-    fn tell(&self, step: StepId, damage: &SpoolError, files: &[PathBuf]) {
+    fn tell(&self, step: StepId, damage: &str, files: &[PathBuf]) {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if files.iter().filter(|path| told.insert(path.to_path_buf())).count() > 0 {
             eprintln!("flexpath: {damage}; step {step} is left out");
@@ -155,7 +155,7 @@ pub(crate) struct Kept {
     pub(crate) steps: BTreeSet<StepId>,
     /// When the last of them was written.
     written: SystemTime,
-    /// Files of steps that not all ranks have.
+    /// Files of steps that not all ranks have, as a kill leaves them.
     cut: Vec<PathBuf>,
     /// Files of steps of which one is not as it was written.
     damaged: Vec<PathBuf>,
@@ -212,22 +212,32 @@ fn parts(path: &Path) -> Option<(StepId, u32, u32)> {
 enum State {
     /// All ranks have theirs.
     Whole,
-    /// A rank has none, or one that was not written to its end.
-    Cut,
+    /// A rank has none.
+    Missing,
+    /// A rank has one that does not go to its end.
+    Cut(String),
     /// A file is not as it was written.
-    Damaged(SpoolError),
+    Damaged(String),
 }
 
-fn state(files: &[(u32, PathBuf)], ranks: u32) -> Result<State, SpoolError> {
-    let mut is_whole = files.len() as u32 == ranks;
+fn state(files: &[(u32, PathBuf)], ranks: u32) -> Result<State, Failure> {
+    let mut state = if files.len() as u32 == ranks { State::Whole } else { State::Missing };
     for (_, path) in files {
         let spool = Spool::open(path)?;
         if let Some(damage) = spool.damaged() {
-            return Ok(State::Damaged(damage));
+            if spool.torn().is_some_and(|torn| matches!(torn.damage, Damage::Version { .. })) {
+                let what = "start the flexpath that wrote it, or name another --disk";
+                return Err(Failure::Usage(format!("{damage}: {what}")));
+            }
+            return Ok(State::Damaged(damage.to_string()));
         }
-        is_whole &= spool.entries().len() == 1 && spool.torn().is_none();
+        if spool.entries().len() != 1 || spool.torn().is_some() {
+            let place = path.display();
+            let what = spool.torn().map_or("nothing is in it".to_owned(), |torn| torn.damage.to_string());
+            state = State::Cut(format!("{place}: {what}"));
+        }
     }
-    Ok(if is_whole { State::Whole } else { State::Cut })
+    Ok(state)
 }
 
 fn name(path: &Path) -> Option<&str> {
@@ -246,16 +256,21 @@ fn kept_in(stream: &str, folder: &Path, told: &ToldDamage) -> Result<Option<Kept
         files.entry(step).or_default().push((rank, path));
     }
     let (mut steps, mut cut, mut damaged) = (BTreeSet::new(), Vec::new(), Vec::new());
-    for (step, files) in files {
+    // From the newest on: a kill leaves files without their end behind all whole steps. Steps go to disk in their order.
+    for (step, files) in files.into_iter().rev() {
         let state = state(&files, ranks)?;
         let paths: Vec<PathBuf> = files.into_iter().map(|(_, path)| path).collect();
         match state {
             State::Whole => _ = steps.insert(step),
-            State::Cut => cut.extend(paths),
             State::Damaged(damage) => {
                 told.tell(step, &damage, &paths);
                 damaged.extend(paths);
             }
+            State::Cut(damage) if !steps.is_empty() => {
+                told.tell(step, &damage, &paths);
+                damaged.extend(paths);
+            }
+            State::Missing | State::Cut(_) => cut.extend(paths),
         }
     }
     Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut, damaged }))
@@ -303,7 +318,8 @@ impl StreamFolder {
         }
     }
 
-    /// A shelf for one opening of the stream, and what is on it already. That may be of other ranks than these.
+    /// A shelf for one opening of the stream, and what is on it already. That may be of other ranks than these: then it is for
+    /// those.
     pub(crate) fn shelf(
         &self,
         epoch: Epoch,
@@ -321,7 +337,7 @@ impl StreamFolder {
             synced.map_err(failed(&self.folder, "it cannot be synced"))?;
         }
         let kept = kept_in(&self.stream, &folder, told)?;
-        // Nobody was told that these are safe: the publisher kept them until all ranks had them.
+        // A kill left these. What a publisher does not keep any more all ranks have, in files or in memory that is gone.
         for path in kept.iter().flat_map(|kept| &kept.cut) {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;
         }
@@ -331,6 +347,7 @@ impl StreamFolder {
             fs::rename(path, &aside).map_err(failed(path, "it is damaged, and cannot be put aside"))?;
         }
         let kept = kept.filter(|kept| !kept.steps.is_empty());
+        let ranks = kept.as_ref().map_or(ranks, |kept| kept.ranks);
         let (is_durable, stays, _lock) = (self.is_durable, Arc::default(), self.lock.clone());
         Ok((Shelf { folder, ranks, is_durable, stays, _lock }, kept))
     }

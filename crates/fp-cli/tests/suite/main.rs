@@ -29,6 +29,7 @@ mod staging_bounds;
 mod staging_damage;
 mod staging_hosts;
 mod staging_namespaces;
+mod staging_ranks;
 mod staging_selections;
 mod status;
 mod support;

@@ -19,9 +19,9 @@ use fp_core::{
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Elements of a step: some 64 KiB, so that they are no small block.
-const LEN: u64 = 8192;
+pub(crate) const LEN: u64 = 8192;
 
-fn element(step: u64, at: u64) -> f64 {
+pub(crate) fn element(step: u64, at: u64) -> f64 {
     (step * LEN + at) as f64 / 4.0
 }
 
@@ -229,8 +229,7 @@ pub(crate) fn take_all(
     while taken.load(Ordering::Relaxed) < published.load(Ordering::Relaxed) {
         let expected = taken.load(Ordering::Relaxed);
         let Some((number, read)) = try_take(&mut subscriber) else {
-            // It had taken all before that was said.
-            assert_eq!(expected, published.load(Ordering::Relaxed), "the stream goes on");
+            assert_eq!(expected, published.load(Ordering::Relaxed), "it goes on until all is taken");
             return;
         };
         assert_eq!(number, expected, "none is lost, and none comes twice");

@@ -65,9 +65,12 @@ fn is_one(spool: Spool) -> bool {
 
 /// The file of a step.
 fn file_of(disk: &Path, step: u64) -> Option<PathBuf> {
-    let name = format!("{step:020}.0-of-1.fpsr");
+    file_named(disk, &format!("{step:020}.0-of-1.fpsr"))
+}
+
+fn file_named(disk: &Path, name: &str) -> Option<PathBuf> {
     let openings = fs::read_dir(disk.join("sim")).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
-    openings.map(|opening| opening.join(&name)).find(|path| path.is_file())
+    openings.map(|opening| opening.join(name)).find(|path| path.is_file())
 }
 
 /// Turns one bit of a file.
@@ -83,6 +86,9 @@ const IN_HEADERS: [(u64, usize); 3] = [(2, 0), (3, 12), (4, 70)];
 /// In the midst of what the field has.
 const IN_DATA: (u64, usize) = (6, 40_000);
 
+/// A step behind which others were written to their end: no kill leaves it so.
+const CUT: u64 = 1;
+
 #[test]
 fn a_bit_that_was_flipped_on_disk_is_said_and_never_handed_out() {
     const STEPS: u64 = 10;
@@ -97,6 +103,8 @@ fn a_bit_that_was_flipped_on_disk_is_said_and_never_handed_out() {
     for (step, at) in IN_HEADERS.into_iter().chain([IN_DATA]) {
         flip(&file_of(&disk, step).unwrap(), at);
     }
+    let cut = fs::OpenOptions::new().write(true).open(file_of(&disk, CUT).unwrap()).unwrap();
+    cut.set_len(1000).unwrap();
 
     let stager = keeper(folder, &disk, &["--memory", "1"]);
     let mut subscriber = attach(folder, "sim-staged", |one| one);
@@ -107,22 +115,50 @@ fn a_bit_that_was_flipped_on_disk_is_said_and_never_handed_out() {
             (number, Err(error)) => broken.push((number, error)),
         }
     }
-    assert_eq!(whole, [0, 1, 5, 7, 8, 9]);
+    assert_eq!(whole, [0, 5, 7, 8, 9]);
     let [(step, error)] = &broken[..] else { panic!("{broken:?}") };
     assert_eq!(*step, IN_DATA.0);
     assert!(error.to_string().contains("its bytes are in a file that could not be read"), "{error}");
     drop(subscriber);
     let ended = interrupt(stager);
-    for (step, _) in IN_HEADERS {
+    for step in IN_HEADERS.map(|(step, _)| step).into_iter().chain([CUT]) {
         let told = format!("{step:020}.0-of-1.fpsr");
         let lines: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(&told)).collect();
         let is_told = |line: &str| line.ends_with(&format!("step {step} is left out"));
         assert!(matches!(lines[..], [line] if is_told(line)), "it is told of once: {lines:?}");
-        assert!(file_of(&disk, step).is_none(), "it is in nobody's way");
+        let file = file_named(&disk, &format!("{told}.damaged"));
+        assert!(file_of(&disk, step).is_none() && file.is_some(), "it is kept, and in nobody's way");
     }
     let told =
         |line: &&str| line.contains(&format!("{:020}.0-of-1.fpsr", IN_DATA.0)) && line.contains("checksum");
     assert_eq!(ended.stderr.lines().filter(told).count(), 1, "{}", ended.stderr);
+}
+
+/// An older stager on the same disk: the newer one finds all as it left it.
+#[test]
+fn a_stager_leaves_files_of_a_newer_version_as_they_are_and_does_not_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, disk) = (folder.path(), folder.path().join("disk"));
+    let stager = keeper(folder, &disk, &["--durable"]);
+    let mut publisher = Publisher::open("sim", publisher_options(folder)).unwrap();
+    put_steps(&mut publisher, 3);
+    publisher.close().expect("all of it is the stager's now");
+    await_files(&disk, 3);
+    kill(stager);
+    let file = file_of(&disk, 1).unwrap();
+    let mut bytes = fs::read(&file).unwrap();
+    // The version, and the checksum of the header that has it.
+    bytes[4] += 1;
+    let sum = crc32c::crc32c(&bytes[..28]);
+    bytes[28..32].copy_from_slice(&sum.to_le_bytes());
+    fs::write(&file, bytes).unwrap();
+
+    let ended = keeper(folder, &disk, &["--durable"]).finish();
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    for words in [file.to_str().unwrap(), "of version 2 of the format", "reads version 1", "another --disk"] {
+        assert!(ended.stderr.contains(words), "{words}: {}", ended.stderr);
+    }
+    assert!((0..3).all(|step| file_of(&disk, step).is_some()));
 }
 
 /// The publisher has it still: it is taken once more, and what is damaged is in nobody's way.
