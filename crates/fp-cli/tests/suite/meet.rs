@@ -89,6 +89,32 @@ fn a_killed_meeting_place_begins_again_while_steps_run() {
     assert!(empty.stderr.contains("no stream is being published in tcp://"), "{}", empty.stderr);
 }
 
+/// Between two runs of a simulation nothing is staged, and nothing ends.
+#[test]
+fn a_stager_that_waits_outlives_a_meeting_place_that_is_away() {
+    let place = Place::start(&[]);
+    let stager = place.run(&["stage", "heat"], |_| {});
+    let take_one = |place: &Place| {
+        let live = place.publish(|options| options);
+        let taken = place.tell(&["tail", "heat-staged", "count", "--steps", "1"]);
+        assert_eq!(taken.code, Some(0), "{}", taken.stderr);
+        live.stop();
+    };
+    take_one(&place);
+    place.signal(Signal::KILL);
+    let (url, address) = (place.url.clone(), place.url.trim_start_matches("tcp://").to_owned());
+    place.finish();
+    // It looks some times meanwhile.
+    for _ in 0..20 {
+        assert_eq!(Run::at(Path::new(&url), &["ls"]).finish().code, Some(1));
+    }
+    let place = Place::start(&["--listen", &address]);
+    take_one(&place);
+    kill_process(Pid::from_child(&stager.child), Signal::INT).unwrap();
+    let ended = stager.finish();
+    assert_eq!(ended.stderr.matches("Is `flexpath meet` running").count(), 1, "{}", ended.stderr);
+}
+
 #[test]
 fn a_meeting_place_ends_in_order_when_it_is_told_to() {
     for signal in [Signal::INT, Signal::TERM] {
