@@ -1,8 +1,8 @@
 //! `flexpath replay`: publishes the steps of a file, as they were recorded.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
@@ -28,6 +28,10 @@ struct Replay<'a> {
     interrupt: &'a Interrupt,
     /// Whether a rank has failed, so that the others need not wait for it.
     has_failed: Arc<AtomicBool>,
+    /// The place among the steps of the first that cannot be put: no rank goes on from there.
+    ends_at: Arc<AtomicUsize>,
+    /// Why it cannot.
+    damage: Mutex<Option<Failure>>,
 }
 
 /// Replays a file.
@@ -65,7 +69,6 @@ fn publish(
         let why = format!("{file} was published by {ranks} ranks, and {LIMIT_RANKS} at most are replayed");
         return Err(Failure::Usage(why));
     }
-    let has_failed = Arc::new(AtomicBool::new(false));
     let replay = Replay {
         spool,
         options,
@@ -74,7 +77,9 @@ fn publish(
         steps,
         ranks,
         interrupt: &interrupt,
-        has_failed,
+        has_failed: Arc::default(),
+        ends_at: Arc::new(AtomicUsize::new(usize::MAX)),
+        damage: Mutex::default(),
     };
     let began = Instant::now();
     let outcomes: Vec<Result<u64, Failure>> = std::thread::scope(|scope| {
@@ -94,7 +99,13 @@ fn publish(
     if interrupt.is_requested() {
         return Ok(interrupt.finish()?);
     }
-    outcomes.into_iter().find_map(Result::err).map_or(Ok(()), Err)
+    let mut failures = outcomes.into_iter().filter_map(Result::err);
+    let Some(damage) = replay.damage.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+        return failures.next().map_or(Ok(()), Err);
+    };
+    // Not all steps before it were taken.
+    failures.for_each(|failure| eprintln!("flexpath: {failure}"));
+    Err(damage)
 }
 
 /// Whether the variables that are asked for are there at all.
@@ -136,29 +147,67 @@ impl Replay<'_> {
     }
 
     fn published(&self, rank: u32, rendezvous: Rendezvous) -> Result<u64, Failure> {
-        let mut publisher =
-            Publisher::open(self.stream, self.asked(rank, rendezvous)?).map_err(Failure::publishing)?;
+        let at = Arc::new(AtomicUsize::new(0));
+        let asked = self.asked(rank, rendezvous, at.clone())?;
+        let mut publisher = Publisher::open(self.stream, asked).map_err(Failure::publishing)?;
         let (began, mut published) = (Instant::now(), 0);
         let mut before = None;
-        for (stored, due) in &self.steps {
-            if !self.wait(began, *due) {
+        for (place, (stored, due)) in self.steps.iter().enumerate() {
+            if !self.wait(began, *due, place) {
                 break;
             }
+            at.store(place, Ordering::Relaxed);
             let own = (stored.head.epoch, stored.head.step);
-            for _ in 0..missing(before.replace(own), own) {
-                publisher.begin_step().map_err(Failure::publishing)?.abandon();
+            let gap = missing(before.replace(own), own);
+            match self.publish_step(&mut publisher, gap, (place, stored), Rank(rank)) {
+                Ok(true) => published += 1,
+                Ok(false) => break,
+                // It was ahead of another rank, and no step of these is ever whole.
+                Err(_) if place > self.ends_at.load(Ordering::Relaxed) => break,
+                Err(failure) => return Err(failure),
             }
-            let mut writer = publisher.begin_step().map_err(Failure::publishing)?;
-            self.put(&mut writer, stored, Rank(rank))?;
-            writer.end().map_err(Failure::publishing)?;
-            published += 1;
         }
+        // What went before is waited for, whatever the others have come upon.
+        at.store(0, Ordering::Relaxed);
         publisher.close()?;
         Ok(published)
     }
 
-    fn asked(&self, rank: u32, rendezvous: Rendezvous) -> Result<PublisherOptions, Failure> {
+    /// Publishes what this rank has of a step, behind so many that are missing; false if that cannot be put.
+    fn publish_step(
+        &self,
+        publisher: &mut Publisher,
+        gap: u64,
+        (place, stored): (usize, &StoredStep),
+        rank: Rank,
+    ) -> Result<bool, Failure> {
+        for _ in 0..gap {
+            publisher.begin_step().map_err(Failure::publishing)?.abandon();
+        }
+        let mut writer = publisher.begin_step().map_err(Failure::publishing)?;
+        if let Err(failure) = self.put(&mut writer, stored, rank) {
+            writer.abandon();
+            let mut damage = self.damage.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.ends_at.fetch_min(place, Ordering::Relaxed) > place {
+                *damage = Some(failure);
+            }
+            return Ok(false);
+        }
+        writer.end().map_err(Failure::publishing)?;
+        Ok(true)
+    }
+
+    /// Options of a rank that is at that place among the steps.
+    fn asked(
+        &self,
+        rank: u32,
+        rendezvous: Rendezvous,
+        at: Arc<AtomicUsize>,
+    ) -> Result<PublisherOptions, Failure> {
         let (requested, has_failed) = (self.interrupt.asked(), Arc::clone(&self.has_failed));
+        let ends_at = Arc::clone(&self.ends_at);
+        let is_ahead = move || at.load(Ordering::Relaxed) > ends_at.load(Ordering::Relaxed);
+        let is_over = move || requested() || has_failed.load(Ordering::Relaxed) || is_ahead();
         let first = self.steps.first().map_or(0, |(step, _)| step.head.step.0);
         let largest = self.steps.iter().map(|(step, _)| step.entry.len_bytes).max().unwrap_or(0);
         let defaults = PublisherOptions::default();
@@ -169,17 +218,20 @@ impl Replay<'_> {
             .with_min_subscribers(self.options.subscribers)
             .with_open_timeout(self.options.timeout)
             .with_limit_bytes(limit_bytes)
-            .with_interrupt(Asked::new(move || requested() || has_failed.load(Ordering::Relaxed)));
+            .with_interrupt(Asked::new(is_over));
         // A run that is replayed from its beginning is another one than before: nobody passes over what he had of that.
         asked.first_step = (first > 0).then_some(first);
         self.credentials.set(&mut asked.link);
         Ok(asked)
     }
 
-    /// Waits until a step is due; false if the user has seen enough. A step that is due later than clocks go is due now.
-    fn wait(&self, began: Instant, due: Duration) -> bool {
+    /// Waits until a step is due; false if the user has seen enough, or one before cannot be put. A step that is due later than
+    /// clocks go is due now.
+    fn wait(&self, began: Instant, due: Duration, place: usize) -> bool {
         let due = began.checked_add(due).unwrap_or(began);
-        let is_over = || self.interrupt.is_requested() || self.has_failed.load(Ordering::Relaxed);
+        let is_behind = || place >= self.ends_at.load(Ordering::Relaxed);
+        let is_over =
+            || self.interrupt.is_requested() || self.has_failed.load(Ordering::Relaxed) || is_behind();
         while Instant::now() < due && !is_over() {
             std::thread::sleep(due.saturating_duration_since(Instant::now()).min(NOTICE));
         }

@@ -1,11 +1,15 @@
 //! Streams into files and back: what is replayed is what was published.
 
+use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
 
 use crate::kinds::{PATIENCE, Values, at, eventually, publish, values};
 use crate::support::{Live, Run, rows_of_step};
 use fp_core::{NextStep, Selection, Subscriber, SubscriberOptions};
+use fp_spool::Spool;
 use rustix::process::{Pid, Signal, kill_process};
 
 const STEPS: u64 = 3;
@@ -233,4 +237,60 @@ fn who_waits_to_replay_is_ended_by_ctrl_c_and_who_records_nothing_leaves_no_file
         "{}",
         slow.stderr
     );
+}
+
+/// Where a block of rank 1 has its data in a step of a file.
+fn data_of_rank_1(bytes: &[u8], spool: &Spool, place: usize) -> usize {
+    let entry = spool.entries()[place];
+    let (first, last) = (entry.offset as usize, (entry.offset + entry.len_bytes) as usize);
+    let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+    // The magic, the kind, the bytes of data, and behind the header the variable and the rank.
+    let is_one =
+        |at: &usize| bytes[*at..at + 6] == *b"FPSR\x01\x02" && number(at + 12) > 0 && number(at + 36) == 1;
+    let at = (first..last).step_by(64).find(is_one).expect("it has one");
+    at + (32 + number(at + 8) as usize).next_multiple_of(64)
+}
+
+/// One rank comes upon it, and the other may be ahead of it.
+#[test]
+fn the_steps_before_a_damaged_block_are_replayed_to_who_is_slow() {
+    const BEFORE: usize = 2;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.fpsr");
+    let out = file.to_str().unwrap();
+    let ranks = publish(folder.path().to_owned(), 20);
+    let recorded = Run::at(folder.path(), &["record", "run", "--out", out]).finish();
+    ranks.into_iter().for_each(|rank| rank.join().unwrap());
+    assert_eq!(recorded.code, Some(0), "{}", recorded.stderr);
+    let part = format!("5:{}", 5 + BEFORE);
+    let whole = Run::at(folder.path(), &["replay", out, "--as", "whole", "--steps", &part]);
+    let expected = taken(folder.path(), "whole");
+    assert_eq!((expected.len(), whole.finish().code), (BEFORE, Some(0)));
+    let mut bytes = fs::read(&file).unwrap();
+    let at = data_of_rank_1(&bytes, &Spool::open(&file).unwrap(), BEFORE);
+    bytes[at] ^= 1;
+    fs::write(&file, bytes).unwrap();
+
+    let replaying = Run::at(folder.path(), &["replay", out, "--as", "broken", "--speed", "full"]);
+    let options = SubscriberOptions::default()
+        .with_rendezvous(crate::kinds::at(folder.path()))
+        .with_open_timeout(PATIENCE);
+    let mut slow = Subscriber::open("broken", options).expect("attached");
+    // Longer than a publisher that is dropped waits.
+    let (_never, nothing) = mpsc::channel::<()>();
+    assert_eq!(nothing.recv_timeout(Duration::from_secs(2)), Err(RecvTimeoutError::Timeout));
+    let mut steps = Vec::new();
+    while let NextStep::Step(step) = slow.next_step(PATIENCE).expect("a step or the end") {
+        steps.push(values(&step));
+    }
+    assert_eq!(steps, expected);
+    drop(slow);
+    let replayed = replaying.finish();
+    assert_eq!(replayed.code, Some(1), "{}", replayed.stderr);
+    assert!(
+        replayed.stderr.contains("the checksum of the data of a block is another one"),
+        "{}",
+        replayed.stderr
+    );
+    assert!(replayed.stderr.contains("stream \"broken\": 2 steps of "), "{}", replayed.stderr);
 }
