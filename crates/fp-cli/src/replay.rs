@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fp_core::rendezvous::Rendezvous;
-use fp_core::{Cohort, Epoch, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId, StepWriter};
+use fp_core::{
+    CloseError, Cohort, Epoch, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId, StepWriter,
+};
 use fp_spool::{Entry, Spool, StepHead, StoredStep};
 
 use crate::arguments::{ReplayOptions, Speed};
@@ -32,6 +34,8 @@ struct Replay<'a> {
     ends_at: Arc<AtomicUsize>,
     /// Why it cannot.
     damage: Mutex<Option<Failure>>,
+    /// How long those who subscribe have at the end.
+    patience: Duration,
 }
 
 /// Replays a file.
@@ -79,6 +83,7 @@ fn publish(
         interrupt: &interrupt,
         has_failed: Arc::default(),
         ends_at: Arc::new(AtomicUsize::new(usize::MAX)),
+        patience: PublisherOptions::default().link.close_timeout,
         damage: Mutex::default(),
     };
     let began = Instant::now();
@@ -169,7 +174,12 @@ impl Replay<'_> {
         }
         // What went before is waited for, whatever the others have come upon.
         at.store(0, Ordering::Relaxed);
-        publisher.close()?;
+        let is_broken = self.ends_at.load(Ordering::Relaxed) < usize::MAX;
+        match publisher.close() {
+            // Before its time is up it lacks those steps alone that no other rank put: they are nobody's.
+            Err(CloseError::Held { waited, .. }) if is_broken && waited < self.patience => {}
+            closed => closed?,
+        }
         Ok(published)
     }
 
