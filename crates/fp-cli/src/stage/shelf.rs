@@ -233,7 +233,8 @@ fn state(files: &[(u32, PathBuf)], ranks: u32) -> Result<State, Failure> {
         }
         if spool.entries().len() != 1 || spool.torn().is_some() {
             let place = path.display();
-            let what = spool.torn().map_or("nothing is in it".to_owned(), |torn| torn.damage.to_string());
+            let steps = || format!("it has {} steps, and should have one", spool.entries().len());
+            let what = spool.torn().map_or_else(steps, |torn| torn.damage.to_string());
             state = State::Cut(format!("{place}: {what}"));
         }
     }
