@@ -104,15 +104,18 @@ fn a_stager_that_waits_outlives_a_meeting_place_that_is_away() {
     place.signal(Signal::KILL);
     let (url, address) = (place.url.clone(), place.url.trim_start_matches("tcp://").to_owned());
     place.finish();
-    // It looks some times meanwhile.
-    for _ in 0..20 {
+    // It looks several times meanwhile.
+    let began = Instant::now();
+    while began.elapsed() < BACK {
         assert_eq!(Run::at(Path::new(&url), &["ls"]).finish().code, Some(1));
     }
     let place = Place::start(&["--listen", &address]);
     take_one(&place);
     kill_process(Pid::from_child(&stager.child), Signal::INT).unwrap();
     let ended = stager.finish();
-    assert_eq!(ended.stderr.matches("Is `flexpath meet` running").count(), 1, "{}", ended.stderr);
+    // It may have been asking in the moment of the kill, and says that apart.
+    let told = ended.stderr.matches("Is `flexpath meet` running").count();
+    assert!((1..=2).contains(&told), "{}", ended.stderr);
 }
 
 #[test]
