@@ -22,6 +22,7 @@ mod gate;
 mod interrupt;
 mod list;
 mod meet;
+mod outage;
 mod output;
 mod program;
 mod publisher_size;

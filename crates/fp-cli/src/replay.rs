@@ -34,8 +34,6 @@ struct Replay<'a> {
     ends_at: Arc<AtomicUsize>,
     /// Why it cannot.
     damage: Mutex<Option<Failure>>,
-    /// How long those who subscribe have at the end.
-    patience: Duration,
 }
 
 /// Replays a file.
@@ -83,7 +81,6 @@ fn publish(
         interrupt: &interrupt,
         has_failed: Arc::default(),
         ends_at: Arc::new(AtomicUsize::new(usize::MAX)),
-        patience: PublisherOptions::default().link.close_timeout,
         damage: Mutex::default(),
     };
     let began = Instant::now();
@@ -154,6 +151,7 @@ impl Replay<'_> {
     fn published(&self, rank: u32, rendezvous: Rendezvous) -> Result<u64, Failure> {
         let at = Arc::new(AtomicUsize::new(0));
         let asked = self.asked(rank, rendezvous, at.clone())?;
+        let patience = asked.link.close_timeout;
         let mut publisher = Publisher::open(self.stream, asked).map_err(Failure::publishing)?;
         let (began, mut published) = (Instant::now(), 0);
         let mut before = None;
@@ -177,7 +175,7 @@ impl Replay<'_> {
         let is_broken = self.ends_at.load(Ordering::Relaxed) < usize::MAX;
         match publisher.close() {
             // Before its time is up it lacks those steps alone that no other rank put: they are nobody's.
-            Err(CloseError::Held { waited, .. }) if is_broken && waited < self.patience => {}
+            Err(CloseError::Held { waited, .. }) if is_broken && waited < patience => {}
             closed => closed?,
         }
         Ok(published)

@@ -25,6 +25,7 @@ use crate::credentials::Credentials;
 use crate::crossing::{Mark, Note};
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+use crate::outage::Outage;
 use crate::publisher_size;
 use crate::recorded_step;
 use crate::selecting::AskedVariables;
@@ -164,23 +165,12 @@ impl Forward<'_> {
 
     /// The stream's next opening, when it is there; none if the user has seen enough.
     fn find(&self, done: Option<Epoch>) -> Result<Option<Epoch>, Failure> {
-        let (began, mut is_told, mut has_looked, mut failed) = (Instant::now(), false, done.is_some(), false);
+        let (began, mut is_told, mut outage) = (Instant::now(), false, Outage::of(done.is_some()));
         while !self.is_over() {
             let fits = |entry: &Entry| entry.name == self.options.stream && Some(entry.epoch) != done;
-            match self.rendezvous.living(fits) {
-                Ok(living) => {
-                    if let Some(entry) = living.into_iter().next() {
-                        return Ok(Some(entry.epoch));
-                    }
-                    (has_looked, failed) = (true, false);
-                }
-                Err(error) if !has_looked => return Err(error.into()),
-                // It was there before, and may be again.
-                Err(error) if !failed => {
-                    eprintln!("flexpath: {error}");
-                    failed = true;
-                }
-                Err(_) => {}
+            let living = outage.passed(self.rendezvous.living(fits))?;
+            if let Some(entry) = living.into_iter().flatten().next() {
+                return Ok(Some(entry.epoch));
             }
             if !is_told && began.elapsed() > PROGRESS / 5 {
                 eprintln!("flexpath: stream {:?} is not there; it is awaited", self.options.stream);

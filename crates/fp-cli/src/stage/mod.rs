@@ -27,6 +27,7 @@ use fp_core::rendezvous::Rendezvous;
 use crate::arguments::StageOptions;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
+use crate::outage::Outage;
 use beginning::Source;
 use bounds::Bounds;
 use course::Course;
@@ -49,10 +50,7 @@ struct Stager<'a> {
     done: BTreeSet<(String, Option<Epoch>)>,
     bounds: Arc<Bounds>,
     told_damage: Arc<ToldDamage>,
-    /// Whether the rendezvous was ever there.
-    has_looked: bool,
-    /// Why the rendezvous could not be looked at last, as was told.
-    untold: Option<String>,
+    outage: Outage,
     failure: Option<Failure>,
 }
 
@@ -68,7 +66,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
     let interrupt = Interrupt::watch()?;
     let options = Arc::new(options.clone());
     let (running, done) = (BTreeMap::new(), BTreeSet::new());
-    let (bounds, untold, failure) = (Arc::default(), None, None);
+    let (bounds, failure) = (Arc::default(), None);
     let mut stager = Stager {
         options: &options,
         rendezvous,
@@ -77,8 +75,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &StageOptions) -> Result<(), 
         done,
         bounds,
         told_damage: Arc::default(),
-        has_looked: false,
-        untold,
+        outage: Outage::default(),
         failure,
     };
     let watched = stager.watch();
@@ -127,20 +124,9 @@ impl Stager<'_> {
                 self.ended(&stream, running);
             }
         }
-        let alive = match self.rendezvous.living(|entry| self.is_new(&entry.name, entry.epoch)) {
-            Ok(alive) => alive,
-            Err(error) if !self.has_looked => return Err(error.into()),
-            Err(error) => {
-                // What is staged goes on meanwhile, and what comes is staged when it is there again.
-                let error = error.to_string();
-                if self.untold.as_ref() != Some(&error) {
-                    eprintln!("flexpath: {error}");
-                }
-                self.untold = Some(error);
-                return Ok(());
-            }
-        };
-        (self.has_looked, self.untold) = (true, None);
+        let alive = self.rendezvous.living(|entry| self.is_new(&entry.name, entry.epoch));
+        // What is staged goes on while it is away, and what comes is staged when it is there again.
+        let Some(alive) = self.outage.passed(alive)? else { return Ok(()) };
         for (stream, running) in &self.running {
             // It makes way, and a later look takes the new one.
             running.course.set_succeeded(alive.iter().any(|entry| entry.name == *stream));

@@ -14,9 +14,9 @@ use crate::support::Run;
 use fp_core::{NextStep, Publisher, Variable};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Set for a process that publishes until it is killed: the rendezvous, and by how many ranks, if that is not one.
+/// Set for a process that publishes until it is killed: the rendezvous, and by how many ranks.
 const PLACE: &str = "FLEXPATH_TEST_PLACE";
-pub(crate) const RANKS: &str = "FLEXPATH_TEST_RANKS";
+const RANKS: &str = "FLEXPATH_TEST_RANKS";
 
 /// Steps that such a process publishes.
 pub(crate) const BEFORE: u64 = 3;
@@ -143,28 +143,20 @@ fn the_first_step_awaits_as_many_subscribers_as_are_asked_for() {
 #[test]
 fn child_entry() {
     let Some(place) = std::env::var_os(PLACE) else { return };
-    let options = publisher_options(Path::new(&place));
-    let _ranks = match std::env::var(RANKS) {
-        Ok(ranks) => staging_ranks::publish(&options, ranks.parse().unwrap(), BEFORE),
-        Err(_) => {
-            let mut publisher = Publisher::open("sim", options).unwrap();
-            put_steps(&mut publisher, BEFORE);
-            vec![publisher]
-        }
-    };
+    let ranks = std::env::var(RANKS).unwrap().parse().unwrap();
+    let _ranks = staging_ranks::publish(&publisher_options(Path::new(&place)), ranks, BEFORE);
     // It ends with the test that started it.
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
 pub(crate) fn publisher_to_be_killed(folder: &Path) -> Child {
-    ranks_to_be_killed(folder, &[])
+    ranks_to_be_killed(folder, 1)
 }
 
-/// The same with what is to be set for it.
-pub(crate) fn ranks_to_be_killed(folder: &Path, more: &[(&str, &str)]) -> Child {
+pub(crate) fn ranks_to_be_killed(folder: &Path, ranks: u32) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.envs(more.iter().copied());
-    command.args(["staging_bounds::child_entry", "--exact", "--nocapture"]).env(PLACE, folder);
+    command.args(["staging_bounds::child_entry", "--exact", "--nocapture"]);
+    command.env(PLACE, folder).env(RANKS, ranks.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().expect("it starts")
 }
 

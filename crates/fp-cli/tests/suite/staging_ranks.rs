@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::kinds::{PATIENCE, region};
 use crate::staging::{LEN, attach, element, interrupt, kill, publisher_options, put_steps, take};
-use crate::staging_bounds::{BEFORE, RANKS, publisher_to_be_killed, ranks_to_be_killed};
+use crate::staging_bounds::{BEFORE, publisher_to_be_killed, ranks_to_be_killed};
 use crate::support::Run;
 use fp_core::{Cohort, Publisher, PublisherOptions, Subscriber, Variable};
 use rustix::process::{Pid, Signal, kill_process};
@@ -77,7 +77,7 @@ fn what_a_publisher_had_staged_with_more_ranks_is_gone_on_with_by_the_next_stage
     let folder = tempfile::tempdir().unwrap();
     let (folder, disk) = (folder.path(), folder.path().join("disk"));
     let stager = keeper(folder, &disk);
-    let mut first = take_and_kill(folder, ranks_to_be_killed(folder, &[(RANKS, "2")]));
+    let mut first = take_and_kill(folder, ranks_to_be_killed(folder, 2));
     let options = publisher_options(folder).with_first_step(BEFORE);
     let mut publisher = Publisher::open("sim", options).unwrap();
     put_steps(&mut publisher, 2);

@@ -131,8 +131,6 @@ pub(crate) fn put_all(rank: u32, writer: &mut StepWriter, order: MemoryOrder) {
     }
     if writer.step().0 >= 1 {
         put_columns(writer, rank, &Variable::global::<f32>("late", &[4, 6]).expect("a variable"));
-    }
-    if writer.step().0 >= 1 {
         let later = Variable::joined::<f64>("later", &[]).expect("a variable");
         writer.put_joined(&later, vec![f64::from(rank); 2]).expect("put");
         if rank == 0 {
