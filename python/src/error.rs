@@ -126,7 +126,7 @@ impl Guilty for RequestError {
             Self::Refused { refusal: SteeringRefusal::Denied(_), .. } => Guilt::Denied,
             Self::Refused { .. } | Self::Declined { .. } => Guilt::NotTaken,
             Self::NoAnswer { .. } | Self::NoParameters { .. } => Guilt::TimedOut,
-            Self::Over { .. } => Guilt::Lost,
+            Self::Over { .. } | Self::Unanswered { .. } => Guilt::Lost,
             _ => Guilt::Misuse,
         }
     }

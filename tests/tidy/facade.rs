@@ -42,7 +42,6 @@ const AMONG_US: &[&str] = &[
     "RunModule",
     "SharedBytes",
     "SideDecision",
-    "SteeringOutcome",
     "SubscriptionSpec",
     "TlsIdentity",
 ];

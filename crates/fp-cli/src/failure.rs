@@ -9,9 +9,7 @@ use fp_core::connection::ConnectionError;
 use fp_core::diagnosis::ProbeError;
 use fp_core::diagnosis::status::StatusError;
 use fp_core::rendezvous::RendezvousError;
-use fp_core::{
-    CloseError, Dtype, OpenError, ReadError, RequestError, SteeringRefusal, StepId, TokenFileError,
-};
+use fp_core::{CloseError, Dtype, OpenError, ReadError, RequestError, StepId, TokenFileError};
 use fp_spool::SpoolError;
 
 /// Why the command failed.
@@ -33,7 +31,7 @@ pub enum Failure {
     #[error("{0}")]
     Read(Box<ReadError>),
     /// The simulation did not take what it was asked for, or is not known to.
-    #[error("{0}{hint}", hint = elsewhere(.0))]
+    #[error("{0}")]
     Request(Box<RequestError>),
     /// The stream could not be left in order.
     #[error(transparent)]
@@ -205,15 +203,6 @@ impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         // What we print can always be written as JSON: only the output itself fails.
         Self::Output(error.into())
-    }
-}
-
-/// Who takes requests, where a publisher takes none: it may be one that publishes again what another has.
-fn elsewhere(error: &RequestError) -> &'static str {
-    let RequestError::Refused { refusal: SteeringRefusal::Unknown { known }, .. } = error else { return "" };
-    match known.is_empty() {
-        true => " (a stager or a gate passes none on: ask the simulation by its own stream)",
-        false => "",
     }
 }
 

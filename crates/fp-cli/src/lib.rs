@@ -10,6 +10,7 @@ mod bench;
 mod check;
 mod credentials;
 mod crossing;
+mod delegate;
 mod describe;
 mod doctor;
 mod element;

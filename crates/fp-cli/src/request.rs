@@ -14,12 +14,12 @@ use crate::interrupt::Interrupt;
 use crate::output;
 
 /// Options of one who asks. It takes no step, so nothing is kept for it, and nobody waits for it.
-pub(crate) fn asker(interrupt: &Interrupt, timeout: Duration) -> SubscriberOptions {
+pub(crate) fn asker(interrupt: Asked, timeout: Duration) -> SubscriberOptions {
     SubscriberOptions::default()
         .with_open_timeout(timeout)
         .with_variables(Vec::<String>::new())
         .with_policy(QueuePolicy::DropOldest)
-        .with_interrupt(Asked::new(interrupt.asked()))
+        .with_interrupt(interrupt)
 }
 
 /// A parameter, as it is listed.
@@ -64,7 +64,7 @@ fn list(subscriber: &mut Subscriber, options: &RequestOptions) -> Result<(), Fai
 pub(crate) fn run(rendezvous: Rendezvous, options: &RequestOptions) -> Result<(), Failure> {
     let credentials = options.credentials.read()?;
     let interrupt = Interrupt::watch()?;
-    let asked = asker(&interrupt, options.timeout);
+    let asked = asker(Asked::new(interrupt.asked()), options.timeout);
     let mut subscriber = open(&options.stream, asked, &credentials, rendezvous)?;
     let outcome = match options.assignments.is_empty() {
         true => list(&mut subscriber, options),

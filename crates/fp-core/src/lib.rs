@@ -70,7 +70,7 @@ pub use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart, StreamEnding,
 };
 pub use fp_proto::parameter::{Parameter, ParameterError, ParameterKind};
-pub use fp_proto::steering::SteeringRefusal;
+pub use fp_proto::steering::{SteeringOutcome, SteeringRefusal};
 pub use fp_transform::{
     Array, ArrayType, Bins, Block, CallError, CohortSide, Comparison, Compression, CompressionError, Cost,
     DataType, DeployLimits, DeployPolicy, Derivation, DerivationDecodeError, DerivationId, DeriveError,
@@ -128,6 +128,7 @@ pub use value::fill_target::{Fillable, Registered, RegisteredPart};
 pub use value::interrupt::Interrupt;
 pub use value::log::start_log;
 pub use value::parameter_request::ParameterRequest;
+pub use value::request_delegate::RequestDelegate;
 pub use value::select::Select;
 pub use value::stored_bytes::StoredBytes;
 pub use value::variable::{Variable, VariableError};

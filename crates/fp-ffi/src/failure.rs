@@ -207,7 +207,7 @@ failures! {
         RequestError::Refused { refusal: SteeringRefusal::Denied(_), .. } => Status::Denied,
         RequestError::Refused { .. } | RequestError::Declined { .. } => Status::NotTaken,
         RequestError::NoAnswer { .. } | RequestError::NoParameters { .. } => Status::TimedOut,
-        RequestError::Over { .. } => Status::Lost,
+        RequestError::Over { .. } | RequestError::Unanswered { .. } => Status::Lost,
         RequestError::Misuse { source, .. } => of_misuse(source),
         _ => Status::Internal,
     };

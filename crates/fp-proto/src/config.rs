@@ -129,8 +129,12 @@ pub struct PublisherConfig {
     pub measures: Arc<dyn MeasureParts>,
     /// What subscribers may ask of the simulation. The lead's are those that count.
     pub parameters: Vec<Parameter>,
-    /// How many requests reach the simulation within a second, at most. Those that have it go on are not counted.
+    /// How many requests reach the simulation within a second, at most. Those that have it go on are not counted, unless they
+    /// are handed on.
     pub limit_requests_per_second: u32,
+    /// Whether somebody else answers requests, from whom this stream comes. They are handed on as they are, and `parameters`
+    /// do not count. The lead's counts.
+    pub delegates_requests: bool,
     /// The mutation that a checker must catch; nothing in production.
     #[cfg(feature = "mutations")]
     pub mutation: Option<crate::mutation::Mutation>,
@@ -157,6 +161,7 @@ impl PublisherConfig {
             measures: Arc::new(NoMeasures),
             parameters: Vec::new(),
             limit_requests_per_second: 1000,
+            delegates_requests: false,
             #[cfg(feature = "mutations")]
             mutation: None,
         }

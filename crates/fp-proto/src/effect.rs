@@ -2,7 +2,7 @@
 
 use crate::config::ContactText;
 use crate::event::Event;
-use crate::message::{MemberId, Message};
+use crate::message::{ChangeId, MemberId, Message};
 use crate::steering::{SteeringOutcome, SteeringRequest};
 use fp_types::{Epoch, StepId, SubscriptionId};
 
@@ -120,6 +120,13 @@ pub enum Effect {
         request: Box<SteeringRequest>,
         /// What became of it.
         outcome: SteeringOutcome,
+    },
+    /// Have somebody else answer a request of a subscriber, by `PublisherMachine::answer_delegated` (publisher's lead).
+    Delegate {
+        /// The number of the request.
+        change: ChangeId,
+        /// What is asked for, as it was sent, and by whom.
+        request: Box<SteeringRequest>,
     },
     /// Tell the application.
     Event(Event),

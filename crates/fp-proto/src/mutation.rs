@@ -116,6 +116,10 @@ pub enum Mutation {
     DeclineForgotten,
     /// A request is answered before all ranks below have seen it.
     AnsweredBeforeChildren,
+    /// Who asked first is told what another one's request came to, where they are handed on.
+    DelegateMisheard,
+    /// A request is handed on twice.
+    DelegatedTwice,
     /// A step that does not satisfy a condition is counted as missed.
     IndifferentIsSkipped,
     /// Whoever has a condition answers for steps that are not judged yet.
@@ -165,7 +169,7 @@ impl Mutation {
     pub const HOARDING: [Self; 2] = [Self::EndedRemembered, Self::TablesRemembered];
 
     /// All but the hoarding ones.
-    pub const ALL: [Self; 75] = [
+    pub const ALL: [Self; 77] = [
         Self::FirstStepTooLow,
         Self::PreparedMinimum,
         Self::KeptByAny,
@@ -222,6 +226,8 @@ impl Mutation {
         Self::PauseForgotten,
         Self::DeclineForgotten,
         Self::AnsweredBeforeChildren,
+        Self::DelegateMisheard,
+        Self::DelegatedTwice,
         Self::IndifferentIsSkipped,
         Self::UnjudgedBlamed,
         Self::LastWatchForgotten,

@@ -11,6 +11,9 @@ use std::time::Duration;
 
 /// Requests of a stream that may be under way at one time.
 pub const LIMIT_STEERING: usize = 16;
+/// The same where they are handed on. Whoever answers them lets fewer be under way. So what has a simulation go on is not
+/// held up by what waits for that.
+pub const LIMIT_DELEGATED: usize = 64;
 
 /// What a request does on each rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,6 +102,11 @@ pub enum SteeringRefusal {
         /// How many.
         per_second: u32,
     },
+    /// It was to be handed on, and could not be.
+    Unreachable {
+        /// Why.
+        reason: String,
+    },
 }
 
 /// What became of a request.
@@ -122,6 +130,11 @@ pub enum SteeringOutcome {
     },
     /// The publisher's lead closed before it saw it. Where ranks end after the same step, none has.
     Over,
+    /// It was handed on, and nobody will hear what became of it.
+    Unanswered {
+        /// Why.
+        reason: String,
+    },
 }
 
 impl fmt::Display for SteeringRefusal {
@@ -142,6 +155,7 @@ impl fmt::Display for SteeringRefusal {
                 write!(f, "the publisher takes {per_second} requests a second at most: ask again in a second")
             }
             Self::Closing => f.write_str("the publisher is closing, and takes no requests"),
+            Self::Unreachable { reason } => write!(f, "the request does not reach the simulation: {reason}"),
             Self::Denied(denial) => denial.fmt(f),
         }
     }
@@ -156,6 +170,7 @@ impl fmt::Display for SteeringOutcome {
                 write!(f, "publisher rank {rank} declined it at step {step}: {reason}")
             }
             Self::Over => f.write_str("the publisher closed before it came to that step"),
+            Self::Unanswered { reason } => write!(f, "nobody knows whether the simulation took it: {reason}"),
         }
     }
 }
@@ -183,6 +198,17 @@ pub(crate) fn is_within_bounds(name: &str, value: &AttributeValue) -> bool {
 }
 
 impl SteeringOutcome {
+    /// The same with reasons that are not too long.
+    pub(crate) fn cut(mut self) -> Self {
+        if let Self::Declined { reason, .. }
+        | Self::Refused(SteeringRefusal::Unreachable { reason })
+        | Self::Unanswered { reason } = &mut self
+        {
+            *reason = cut(std::mem::take(reason));
+        }
+        self
+    }
+
     /// Whether no text in it is longer, and no list, than one that this crate writes may be.
     pub(crate) fn is_within_bounds(&self) -> bool {
         match self {
@@ -191,7 +217,9 @@ impl SteeringOutcome {
             }
             Self::Refused(SteeringRefusal::Value { takes }) => takes.len() <= LIMIT_STEERING_TEXT_BYTES,
             Self::Refused(SteeringRefusal::Denied(denial)) => denial.is_within_bounds(),
-            Self::Declined { reason, .. } => reason.len() <= LIMIT_STEERING_TEXT_BYTES,
+            Self::Declined { reason, .. }
+            | Self::Refused(SteeringRefusal::Unreachable { reason })
+            | Self::Unanswered { reason } => reason.len() <= LIMIT_STEERING_TEXT_BYTES,
             #[rustfmt::skip]
             Self::Refused(
                 SteeringRefusal::Busy { .. } | SteeringRefusal::TooOften { .. } | SteeringRefusal::Closing,

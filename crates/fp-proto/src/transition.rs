@@ -114,6 +114,8 @@ transitions! {
     BeginWaitsForRequest = "step.waits.request",
     /// All ranks have answered a request.
     SteeringAnswered = "steering.answered",
+    /// A request was handed on, for somebody else to answer.
+    SteeringDelegated = "steering.delegated",
     /// A request was refused.
     SteeringRefused = "steering.refused",
     /// A subscriber asked something of the simulation.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The longest unit, description, or text of an attribute, in bytes.
 pub const MAX_TEXT_BYTES: usize = 1 << 16;
@@ -48,9 +49,28 @@ impl fmt::Display for AttributeValue {
     }
 }
 
-/// A real number. It is equal to another if all its bits are, so schemas with a NaN in them equal themselves.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+/// A real number. It is equal to another if all its bits are, so schemas with a NaN in them equal themselves. In formats for
+/// people, such as JSON, it is a text. JSON has no number for all of them, and its readers round.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Real(pub f64);
+
+impl Serialize for Real {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        match out.is_human_readable() {
+            true => out.collect_str(&format_args!("{:?}", self.0)),
+            false => out.serialize_f64(self.0),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Real {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match from.is_human_readable() {
+            true => String::deserialize(from)?.parse().map(Self).map_err(Error::custom),
+            false => f64::deserialize(from).map(Self),
+        }
+    }
+}
 
 impl PartialEq for Real {
     fn eq(&self, other: &Self) -> bool {

@@ -42,6 +42,9 @@ pub(crate) struct ForwardOptions {
     /// Brings all variables, whatever subscribers of the gate select
     #[arg(long)]
     pub(crate) all: bool,
+    /// Passes no requests of the gate's subscribers on to the simulation
+    #[arg(long)]
+    pub(crate) no_requests: bool,
     /// Never lets the publisher wait: old steps are dropped
     #[arg(long)]
     pub(crate) lossy: bool,

@@ -4,11 +4,14 @@ use std::io;
 
 use super::wanted::Wanted;
 use fp_core::connection::Connection;
-use fp_core::{Epoch, StepId};
+use fp_core::{AttributeValue, Epoch, ParameterRequest, SteeringOutcome, StepId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The newest version of what they say to each other. A gate knows all before it as well.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
+
+/// The one in which no request comes back.
+pub(crate) const VERSION_RUNS: u32 = 3;
 
 /// The one in which no gate is told that a run begins anew.
 pub(crate) const VERSION_SELECTED: u32 = 2;
@@ -23,6 +26,27 @@ pub(crate) struct Mark {
     pub(crate) epoch: Epoch,
     #[serde(serialize_with = "put_step", deserialize_with = "step")]
     pub(crate) step: StepId,
+}
+
+/// What a subscriber of the gate asks of the simulation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Request {
+    /// No other request of any gate has it, as far as a `forward` sees.
+    pub(crate) number: u64,
+    pub(crate) parameter: String,
+    pub(crate) value: AttributeValue,
+    /// What the subscriber calls itself.
+    pub(crate) by: String,
+    /// Whether it is urgent.
+    pub(crate) now: bool,
+}
+
+impl Request {
+    pub(crate) fn of(request: &ParameterRequest, number: u64) -> Self {
+        let (parameter, by) = (request.parameter().to_owned(), request.by().to_owned());
+        Self { number, parameter, value: request.value().clone(), by, now: request.is_urgent() }
+    }
 }
 
 /// What one of the two says to the other.
@@ -62,6 +86,11 @@ pub(crate) enum Note {
     Taken(Mark),
     /// `gate`: from now on these variables are to cross. Of version 2.
     Wanted(Wanted),
+    /// `gate`: a subscriber asks this of the simulation. The same `forward` may be told again, over another connection. It
+    /// asks once. Of version 4.
+    Request(Request),
+    /// `forward`: what became of the request of that number. Of version 4.
+    Answered { number: u64, outcome: SteeringOutcome },
     /// `gate`: how many subscriptions there are now.
     Subscribers(u32),
     /// `forward`: no step comes any more. `gate`, then: all were taken, and its subscribers know. `forward`, at last: it has
@@ -105,7 +134,8 @@ fn step<'de, D: Deserializer<'de>>(from: D) -> Result<StepId, D::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fp_core::VariableSet;
+    use fp_core::{Parameter, ParameterKind, Rank, SteeringRefusal, VariableSet};
+    use std::time::Duration;
 
     /// What is said by this version is said so for ever.
     #[test]
@@ -149,8 +179,90 @@ mod tests {
             (Note::Wanted(some()), r#"{"wanted":["a","b"]}"#.to_owned()),
             (Note::Wanted(Wanted::default()), r#"{"wanted":null}"#.to_owned()),
         ] {
-            assert_eq!(serde_json::to_string(&note).unwrap(), text);
-            assert_eq!(Note::read(text.as_bytes()).unwrap(), note);
+            is_said(&note, &text);
+        }
+    }
+
+    fn is_said(note: &Note, text: &str) {
+        assert_eq!(serde_json::to_string(note).unwrap(), text);
+        assert_eq!(Note::read(text.as_bytes()).unwrap(), *note);
+    }
+
+    #[test]
+    fn requests_and_answers_are_these_texts() {
+        let (parameter, by) = ("level".to_owned(), "viewer".to_owned());
+        let request = Request { number: u64::MAX, parameter, value: 0.1.into(), by, now: true };
+        let text = concat!(
+            r#"{"request":{"number":18446744073709551615,"parameter":"level","value":{"Real":"0.1"},"#,
+            r#""by":"viewer","now":true}}"#
+        );
+        is_said(&Note::Request(request), text);
+        for (outcome, text) in answers() {
+            let text = format!(r#"{{"answered":{{"number":7,"outcome":{text}}}}}"#);
+            is_said(&Note::Answered { number: 7, outcome }, &text);
+        }
+    }
+
+    /// What may become of a request, and how that is said.
+    fn answers() -> impl Iterator<Item = (SteeringOutcome, &'static str)> {
+        let (step, reason) = (StepId(7), || "why".to_owned());
+        let range = ParameterKind::Real { least: f64::NEG_INFINITY.into(), greatest: 0.5.into() };
+        let kinds = [
+            (range, r#"{"Real":{"least":"-inf","greatest":"0.5"}}"#),
+            (ParameterKind::Integer { least: -1, greatest: 2 }, r#"{"Integer":{"least":-1,"greatest":2}}"#),
+            (ParameterKind::Bool, r#""Bool""#),
+            (ParameterKind::Text, r#""Text""#),
+            (ParameterKind::Signal, r#""Signal""#),
+            (ParameterKind::Pause { longest: Duration::from_secs(2) }, r#"{"Pause":{"longest":2000}}"#),
+            (ParameterKind::Resume, r#""Resume""#),
+        ];
+        let known = kinds.map(|(kind, text)| {
+            let parameter = Parameter { name: "a".to_owned(), kind, text: String::new() };
+            assert_eq!(
+                serde_json::to_string(&parameter).unwrap(),
+                format!(r#"{{"name":"a","kind":{text},"text":""}}"#)
+            );
+            parameter
+        });
+        let [_, whole, ..] = known.clone();
+        let json = serde_json::to_string(&known).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<Parameter>>(&json).unwrap(), known);
+        let refused = SteeringOutcome::Refused;
+        [
+            (SteeringOutcome::Applied { step }, r#"{"Applied":{"step":7}}"#),
+            (
+                SteeringOutcome::Declined { step, rank: Rank(3), reason: reason() },
+                r#"{"Declined":{"step":7,"rank":3,"reason":"why"}}"#,
+            ),
+            (SteeringOutcome::Over, r#""Over""#),
+            (SteeringOutcome::Unanswered { reason: reason() }, r#"{"Unanswered":{"reason":"why"}}"#),
+            (
+                refused(SteeringRefusal::Unknown { known: vec![whole] }),
+                concat!(
+                    r#"{"Refused":{"Unknown":{"known":[{"name":"a","#,
+                    r#""kind":{"Integer":{"least":-1,"greatest":2}},"text":""}]}}}"#
+                ),
+            ),
+            (refused(SteeringRefusal::Value { takes: reason() }), r#"{"Refused":{"Value":{"takes":"why"}}}"#),
+            (refused(SteeringRefusal::Busy { limit: 16 }), r#"{"Refused":{"Busy":{"limit":16}}}"#),
+            (refused(SteeringRefusal::Closing), r#"{"Refused":"Closing"}"#),
+            (
+                refused(SteeringRefusal::TooOften { per_second: 9 }),
+                r#"{"Refused":{"TooOften":{"per_second":9}}}"#,
+            ),
+            (
+                refused(SteeringRefusal::Unreachable { reason: reason() }),
+                r#"{"Refused":{"Unreachable":{"reason":"why"}}}"#,
+            ),
+        ]
+        .into_iter()
+    }
+
+    #[test]
+    fn numbers_cross_to_the_bit() {
+        for real in [f64::NAN, f64::INFINITY, -0.0, 5e-324, f64::MAX, 0.1 + 0.2] {
+            let told = serde_json::to_string(&AttributeValue::from(real)).unwrap();
+            assert_eq!(serde_json::from_str::<AttributeValue>(&told).unwrap(), real.into(), "{told}");
         }
     }
 

@@ -2,6 +2,7 @@
 //! through a firewall that lets connections out, and through address translation. (SAVIME's staging, section 3.1:
 //! forwarding; here with what was not taken kept until it is.)
 
+mod errands;
 mod held;
 mod opening;
 mod paced;
@@ -23,12 +24,14 @@ use fp_core::{
 use crate::arguments::ForwardOptions;
 use crate::credentials::Credentials;
 use crate::crossing::{Mark, Note};
+use crate::delegate::Delegate;
 use crate::failure::Failure;
 use crate::interrupt::{Interrupt, NOTICE};
 use crate::outage::Outage;
 use crate::publisher_size;
 use crate::recorded_step;
 use crate::selecting::AskedVariables;
+use errands::Errands;
 use held::{Held, Other};
 use paced::Paced;
 use passage::{Barred, Passage, Unsent};
@@ -56,6 +59,8 @@ struct Forward<'a> {
     /// What this process calls itself.
     name: String,
     held: Arc<Held>,
+    /// What subscribers of the gate ask of the simulation.
+    errands: Arc<Errands>,
     paced: Paced,
     passage: Option<Passage>,
     /// The opening that steps are of, and the number of the next that is not held yet.
@@ -87,6 +92,12 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
     let rendezvous = credentials.shown_to(rendezvous)?;
     let (token, tls) = credentials.shown().map_err(|error| Failure::Connection(error.into()))?;
     let interrupt = Interrupt::watch()?;
+    let delegate = (!options.no_requests).then(|| Delegate {
+        stream: options.stream.clone(),
+        rendezvous: rendezvous.clone(),
+        credentials: credentials.clone(),
+        is_over: Arc::new(interrupt.asked()),
+    });
     let mut forward = Forward {
         options,
         rendezvous,
@@ -97,6 +108,7 @@ pub(crate) fn run(rendezvous: Rendezvous, options: &ForwardOptions) -> Result<()
         forwarded: options.forwarded.replace("{}", &options.stream),
         name: format!("{}-{:016x}", std::process::id(), unique()),
         held: Arc::default(),
+        errands: Arc::new(Errands::new(delegate)),
         paced: Paced::new(options.rate.map(|rate| rate.0)),
         passage: None,
         epoch: Epoch::default(),
@@ -207,6 +219,7 @@ impl Forward<'_> {
             if !self.connect()? {
                 break;
             }
+            self.answer();
             self.send_all();
             self.select(&mut source)?;
             if self.away()?.is_some() {

@@ -24,16 +24,23 @@ impl Forward<'_> {
         let compression = self.options.compress.map(Compression::from);
         let (stream, forward, is_whole) = (&self.forwarded, &self.name, self.options.all);
         let offer = Offer { stream, forward, compression, is_whole };
-        let [best, least] = offer.versions();
-        match self.offer(&offer, best) {
-            Err(Barred::Refused(why)) if is_of_version(&why) => self.offer(&offer, least),
-            other => other,
+        let [best, older, least] = offer.versions();
+        let mut answer = self.offer(&offer, best);
+        for version in [older, least] {
+            match answer {
+                Err(Barred::Refused(why)) if is_of_version(&why) => answer = self.offer(&offer, version),
+                other => return other,
+            }
         }
+        answer
     }
 
     fn offer(&self, offer: &Offer<'_>, version: u32) -> Result<Passage, Barred> {
         match Connection::dial(&self.options.to, self.token.as_ref(), self.tls.as_ref()) {
-            Ok(connection) => Passage::open(connection, (offer, version), &self.held, self.interrupt.asked()),
+            Ok(connection) => {
+                let told = (&self.held, &self.errands);
+                Passage::open(connection, (offer, version), told, self.interrupt.asked())
+            }
             // Once it was there, it is away for a while: it may come again.
             Err(error) if error.is_passing() || self.connected.is_some() => {
                 Err(Barred::Passing(error.to_string()))
@@ -73,6 +80,7 @@ impl Forward<'_> {
                 Ok(sent) => {
                     self.steps += 1;
                     self.sent += sent;
+                    self.answer();
                 }
                 Err(unsent) => return self.note_unsent(mark, unsent),
             }

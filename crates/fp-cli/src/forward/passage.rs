@@ -9,11 +9,12 @@ use fp_core::connection::{Connection, Incoming};
 use fp_core::{Compression, StepReader, VariableInfo, VariableSet};
 use fp_spool::{BlockHead, OpenRecord};
 
+use super::errands::Errands;
 use super::held::{Held, Other};
 use super::paced::Paced;
 use super::selecting;
 use super::sent::Sent;
-use crate::crossing::{self, Note, VERSION, VERSION_PLAIN, VERSION_SELECTED};
+use crate::crossing::{self, Note, VERSION, VERSION_PLAIN, VERSION_RUNS, VERSION_SELECTED};
 use crate::failure::Failure;
 use crate::recorded_step;
 
@@ -67,7 +68,7 @@ impl Passage {
     pub(super) fn open(
         connection: Connection,
         (offer, version): (&Offer<'_>, u32),
-        held: &Arc<Held>,
+        (held, errands): (&Arc<Held>, &Arc<Errands>),
         is_over: impl Fn() -> bool + Send + 'static,
     ) -> Result<Self, Barred> {
         let cut = |error: io::Error| Barred::Passing(error.to_string());
@@ -100,11 +101,11 @@ impl Passage {
         held.note_wanted(wanted);
         held.connected(has, &pending);
         let connection = Arc::new(connection);
-        let (of_thread, told) = (connection.clone(), held.clone());
+        let (of_thread, told, errands) = (connection.clone(), held.clone(), errands.clone());
         let hearing = thread::Builder::new()
             .name("hear the gate".to_owned())
             .spawn(move || {
-                let other = follow(&of_thread, &told, &is_over);
+                let other = follow(&of_thread, (&told, &errands), &is_over);
                 if other != Other::Ended {
                     // Who sends need not wait for one who is heard no more.
                     of_thread.close();
@@ -118,7 +119,7 @@ impl Passage {
 
     /// Whether the gate is told when a run begins anew, and answers.
     pub(super) fn hears_of_runs(&self) -> bool {
-        self.version >= VERSION
+        self.version >= VERSION_RUNS
     }
 
     /// Says something.
@@ -170,14 +171,18 @@ impl Passage {
 impl Offer<'_> {
     /// The versions in which it is made, the best one first. In the last one all that was asked for can be said: so older
     /// gates take what they can.
-    pub(super) fn versions(&self) -> [u32; 2] {
+    pub(super) fn versions(&self) -> [u32; 3] {
         let is_plain = self.is_whole && self.compression.is_none();
-        [VERSION, if is_plain { VERSION_PLAIN } else { VERSION_SELECTED }]
+        [VERSION, VERSION_RUNS, if is_plain { VERSION_PLAIN } else { VERSION_SELECTED }]
     }
 }
 
 /// What the gate says, until it says no more.
-fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> Other {
+fn follow(
+    connection: &Connection,
+    (held, errands): (&Held, &Arc<Errands>),
+    is_over: &dyn Fn() -> bool,
+) -> Other {
     loop {
         match hear(connection, is_over) {
             Ok(Some(Note::Taken(mark))) if held.taken(mark) => {}
@@ -187,6 +192,7 @@ fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> O
                     mark.step
                 ));
             }
+            Ok(Some(Note::Request(request))) => errands.run(request),
             Ok(Some(Note::Opened { epoch })) => held.note_opened(epoch),
             Ok(Some(Note::Subscribers(count))) => held.note_subscribers(count),
             Ok(Some(Note::Wanted(wanted))) if wanted.fits() => held.note_wanted(wanted),
@@ -199,7 +205,11 @@ fn follow(connection: &Connection, held: &Held, is_over: &dyn Fn() -> bool) -> O
             Err(error) => return Other::Cut(error.to_string()),
             Ok(Some(Note::Ended)) if held.all_taken() => return Other::Ended,
             Ok(Some(Note::Ended)) => {}
-            Ok(Some(Note::Offer { .. } | Note::Welcome { .. } | Note::Compressed | Note::Opening { .. })) => {
+            #[rustfmt::skip]
+            Ok(Some(
+                Note::Offer { .. } | Note::Welcome { .. } | Note::Compressed | Note::Opening { .. }
+                | Note::Answered { .. },
+            )) => {
                 return Other::Refuses("it says what is not its to say".to_owned());
             }
         }

@@ -154,6 +154,7 @@ fn take(
                     opened = Some(checked);
                 }
                 Note::Compressed => is_packed = true,
+                Note::Answered { number, outcome } => inflow.answered(number, outcome),
                 Note::Ended => {
                     inflow.end(Some(number)).map_err(Parting::Ended)?;
                     // It says so once more when it has heard that. If the way is cut before, it comes again.
@@ -169,6 +170,7 @@ fn take(
                 | Note::Opened { .. }
                 | Note::Taken(_)
                 | Note::Wanted(_)
+                | Note::Request(_)
                 | Note::Subscribers(_) => {
                     return Err(invalid("it says what is not its to say").into());
                 }

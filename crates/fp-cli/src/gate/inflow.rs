@@ -5,14 +5,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fp_core::connection::Connection;
-use fp_core::{Epoch, StepId};
+use fp_core::{Epoch, ParameterRequest, SteeringOutcome, StepId};
 
 use super::Gate;
 use super::outlet::{Numbers, Outlet};
 use super::received::{Opened, Received, Spare};
+use super::requests::Requests;
 use super::taken::Taken;
-use crate::crossing::{Mark, Note, VERSION, VERSION_PLAIN, Wanted};
+use crate::crossing::{Mark, Note, VERSION, VERSION_PLAIN, VERSION_RUNS, Wanted};
+use crate::delegate::unreachable;
 use crate::failure::Failure;
+use crate::interrupt::NOTICE;
 
 /// Steps that may be missing before one, so that the stream goes on: each rank abandons them one by one. Behind a longer
 /// gap it opens anew, with that number.
@@ -20,6 +23,12 @@ const LIMIT_GAP: u64 = 100_000;
 
 /// How long a stream that has ended is remembered for whoever brought it and has not heard of that.
 const ENDED: Duration = Duration::from_secs(30);
+
+/// How long who brings the stream may be away, while somebody waits for what becomes of a request.
+const AWAY: Duration = Duration::from_secs(10);
+
+/// How long that is awaited: longer than it is where the simulation is asked.
+const ANSWER: Duration = Duration::from_secs(620);
 
 /// A connection over which the stream comes.
 struct Line {
@@ -50,6 +59,8 @@ struct State {
     is_counted: bool,
     /// Which variables they want.
     wanted: Wanted,
+    /// What they ask of the simulation.
+    requests: Requests,
     /// The opening of a run that begins anew, and whether nobody has to do with the one before any more.
     anew: Option<Epoch>,
     is_ready: bool,
@@ -68,7 +79,7 @@ impl State {
 
     /// What is said to whoever brings a run that begins anew, when it may come.
     fn opened(&self) -> Option<Note> {
-        let is_heard = self.line.as_ref().is_some_and(|line| line.version >= VERSION);
+        let is_heard = self.line.as_ref().is_some_and(|line| line.version >= VERSION_RUNS);
         let epoch = self.anew.filter(|_| is_heard && self.is_ready)?;
         Some(Note::Opened { epoch })
     }
@@ -169,6 +180,8 @@ impl Inflow {
             }
             false => state.subscribers = state.subscribers.max(offer.subscribers),
         }
+        let again = state.requests.connected(offer.forward);
+        state.untold.extend(again);
         // What is not known to it brings all variables.
         let wanted = if version == VERSION_PLAIN { Wanted::default() } else { state.wanted.clone() };
         Ok((number, Note::Welcome { has: state.has, pending: state.pending.clone(), reserve, wanted }))
@@ -243,6 +256,47 @@ impl Inflow {
             let is_new = !state.is_counted || state.subscribers != subscribers;
             (state.subscribers, state.is_counted) = (subscribers, true);
             is_new.then_some(Note::Subscribers(subscribers))
+        });
+    }
+
+    /// Has whoever brings the stream ask for that where it comes from, and waits for what becomes of it.
+    pub(super) fn ask(&self, request: &ParameterRequest) -> SteeringOutcome {
+        let began = Instant::now();
+        let mut state = self.state();
+        let number = match &state.line {
+            _ if state.is_over => return unreachable("the stream is being ended there"),
+            None => return unreachable("nobody brings the stream to the gate now"),
+            Some(line) if line.version < VERSION => {
+                return unreachable("the `flexpath forward` that brings the stream is of an older version");
+            }
+            Some(line) => {
+                let forward = line.forward.clone();
+                let (number, note) = state.requests.open(request, &forward);
+                state.untold.push_back(note);
+                number
+            }
+        };
+        self.changed.notify_all();
+        loop {
+            if let Some(outcome) = state.requests.take(number) {
+                return outcome;
+            }
+            let is_away = state.away.is_some_and(|since| since.elapsed() >= AWAY);
+            if state.is_over || is_away {
+                return state.requests.give_up(number, "whoever was to ask for it is away");
+            }
+            if began.elapsed() >= ANSWER {
+                return state.requests.give_up(number, "no answer came");
+            }
+            state = self.changed.wait_timeout(state, NOTICE).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Whoever brings the stream says what became of a request.
+    pub(super) fn answered(&self, number: u64, outcome: SteeringOutcome) {
+        self.tell(|state| {
+            state.requests.answered(number, outcome);
+            None
         });
     }
 

@@ -7,6 +7,7 @@ mod arrival;
 mod inflow;
 mod outlet;
 mod received;
+mod requests;
 mod taken;
 
 use std::collections::BTreeMap;

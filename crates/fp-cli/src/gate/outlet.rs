@@ -6,7 +6,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use fp_core::{Cohort, Epoch, Interrupt as Asked, Publisher, PublisherOptions, Rank, StepId};
+use fp_core::{
+    Cohort, Epoch, Interrupt as Asked, Publisher, PublisherOptions, Rank, RequestDelegate, StepId,
+};
 
 use super::Gate;
 use super::inflow::Inflow;
@@ -266,6 +268,8 @@ impl Ranked {
         if let Numbers::From(first) = self.numbers {
             asked = asked.with_first_step(first.0);
         }
+        let inflow = self.inflow.clone();
+        asked = asked.with_request_delegate(RequestDelegate::new(move |request| inflow.ask(request)));
         self.gate.credentials.set(&mut asked.link);
         // Unlike a lone subscriber's, its ranks are dialled.
         asked.link.tcp = options.publish_at;

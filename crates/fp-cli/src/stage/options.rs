@@ -1,12 +1,15 @@
 //! With which options a rank of a relay subscribes, and publishes again.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use fp_core::{
-    Cohort, Interrupt as Asked, OnLoss, PublisherOptions, QueuePolicy, StartAt, StepId, SubscriberOptions,
+    Cohort, Interrupt as Asked, OnLoss, PublisherOptions, QueuePolicy, RequestDelegate, StartAt, StepId,
+    SubscriberOptions,
 };
 
 use super::relay::Relay;
+use crate::delegate::Delegate;
 use crate::failure::Failure;
 
 /// Steps that may be missing before one, so that numbers go on. Behind a longer gap the staged stream opens anew.
@@ -59,7 +62,14 @@ impl Relay {
             .with_reserve_bytes(options.reserve.bytes)
             .with_interrupt(Asked::new(self.over()));
         asked.first_step = (goes_on || first > StepId(0)).then_some(first.0);
-        options.credentials.read()?.set(&mut asked.link);
+        let credentials = options.credentials.read()?;
+        credentials.set(&mut asked.link);
+        asked = asked.with_request_delegate(RequestDelegate::from(Delegate {
+            stream: self.stream.clone(),
+            rendezvous: self.rendezvous.clone(),
+            credentials,
+            is_over: Arc::new(self.over()),
+        }));
         // Unlike a lone subscriber's, its ranks are dialled.
         asked.link.tcp = options.listen;
         Ok(asked)

@@ -142,7 +142,7 @@ impl<'o> Watch<'o> {
     ) -> Result<(), Failure> {
         if self.actions().any(|action| matches!(action, Action::Request(_))) {
             let timeout = self.options.timeout;
-            let options = self.awaiting(request::asker(interrupt, timeout));
+            let options = self.awaiting(request::asker(Asked::new(interrupt.asked()), timeout));
             let asker = open(&self.options.stream, options, credentials, rendezvous.clone())?;
             self.requests = Some(Requests::by(asker, timeout, self.options.json)?);
         }

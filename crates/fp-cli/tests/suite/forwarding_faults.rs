@@ -100,7 +100,7 @@ fn certificates_let_in_and_are_looked_at_on_both_sides() {
 
 /// What a made-up gate says after it was offered the stream; and what the command says then.
 fn with_a_gate_that_says(notes: &[&str], said: &str) {
-    offered_by(&[], &[(3, notes)], said);
+    offered_by(&[], &[(4, notes)], said);
 }
 
 /// The same of a forward with these options, which offers the stream in these versions, one after the other.
@@ -134,6 +134,8 @@ fn a_gate_that_lies_is_believed_nothing() {
     with_a_gate_that_says(&[welcome, r#"{"refused":{"why":"no room","again":false}}"#], "no room");
     let many = format!(r#"{{"wanted":{:?}}}"#, vec!["a"; 5000]);
     with_a_gate_that_says(&[welcome, &many], "it asks for more variables than there can be");
+    let answered = r#"{"answered":{"number":7,"outcome":"Over"}}"#;
+    with_a_gate_that_says(&[welcome, answered], "it says what is not its to say");
     with_a_gate_that_says(&[welcome, welcome], "it says what is not its to say");
     with_a_gate_that_says(&[taken], "it answers an offer with something else");
     with_a_gate_that_says(&["{}"], "it says what means nothing here");
@@ -144,12 +146,12 @@ fn a_gate_that_lies_is_believed_nothing() {
 fn a_gate_of_before_says_that_it_knows_neither_compression_nor_selections() {
     let why = |version: u32| format!("it speaks version 1 with `flexpath forward`, and not {version}");
     let refused = |version| format!(r#"{{"refused":{{"why":"{}","again":false}}}}"#, why(version));
-    let [of_2, of_3] = [refused(2), refused(3)];
+    let [of_2, of_3, of_4] = [refused(2), refused(3), refused(4)];
     for options in [&["--compress"][..], &["--compress=pco", "--all"], &[]] {
-        offered_by(options, &[(3, &[&of_3]), (2, &[&of_2])], &why(2));
+        offered_by(options, &[(4, &[&of_4]), (3, &[&of_3]), (2, &[&of_2])], &why(2));
     }
     let no_room = r#"{"refused":{"why":"no room","again":false}}"#;
-    offered_by(&["--all"], &[(3, &[&of_3]), (1, &[no_room])], "no room");
+    offered_by(&["--all"], &[(4, &[&of_4]), (3, &[&of_3]), (1, &[no_room])], "no room");
 }
 
 /// The next time there may be room: a gate that is not old is not taken for one.
@@ -157,18 +159,23 @@ fn a_gate_of_before_says_that_it_knows_neither_compression_nor_selections() {
 fn what_is_refused_for_another_reason_is_not_offered_in_an_older_version() {
     let why = "it takes 64 streams at most";
     let refused = format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
-    offered_by(&[], &[(3, &[&refused])], why);
+    offered_by(&[], &[(4, &[&refused])], why);
 }
 
 /// It gets the steps that it knows of, and forward says what it does not get.
 #[test]
 fn a_gate_of_before_is_told_of_no_run_that_begins_anew() {
-    let refused = r#"{"refused":{"why":"it speaks versions up to 2 with `flexpath forward`, and not 3","again":false}}"#;
+    let refused = |version: u32| {
+        let why = format!("it speaks versions up to 2 with `flexpath forward`, and not {version}");
+        format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#)
+    };
+    let [of_3, of_4] = [refused(3), refused(4)];
     let welcome = r#"{"welcome":{"has":null,"pending":[],"reserve":0}}"#;
     let no_room = r#"{"refused":{"why":"no room","again":false}}"#;
     let said = "is of a version that is not told when a run begins anew";
     for (options, least) in [(&[][..], 2), (&["--all"], 1)] {
-        offered_by(options, &[(3, &[refused]), (least, &[welcome, no_room])], said);
+        let offers = [(4, &[&*of_4][..]), (3, &[&*of_3]), (least, &[welcome, no_room])];
+        offered_by(options, &offers, said);
     }
 }
 
@@ -193,8 +200,8 @@ fn a_gate_does_not_believe_either() {
     let refused = |why: &str| format!(r#"{{"refused":{{"why":"{why}","again":false}}}}"#);
     assert_eq!(answers(&[offer("a*", 1)]), refused("\\\"a*\\\" is no name of a stream"));
     assert_eq!(
-        answers(&[offer("sim", 4)]),
-        refused("it speaks versions up to 3 with `flexpath forward`, and not 4")
+        answers(&[offer("sim", 5)]),
+        refused("it speaks versions up to 4 with `flexpath forward`, and not 5")
     );
     assert_eq!(answers(&["\"ended\"".to_owned()]), "", "it is closed on");
     assert!(answers(&[offer("sim", 1)]).starts_with("{\"welcome\""));

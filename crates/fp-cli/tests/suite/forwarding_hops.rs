@@ -4,11 +4,11 @@ use std::path::Path;
 use std::thread;
 
 use crate::forwarding::{a_while, faults, forward, gate, is_harmless};
-use crate::kinds::{at, eventually, publish};
-use crate::staging::{all_of, attach, interrupt, is_open, kill, publisher_options, put_steps, take};
-use crate::support::{Live, Run};
+use crate::kinds::publish;
+use crate::staging::{all_of, attach, kill, publisher_options, put_steps, take};
+use crate::support::Run;
 use crate::wire::Wire;
-use fp_core::{ParameterKind, Publisher, PublisherOptions, StartAt};
+use fp_core::{Publisher, StartAt};
 
 /// Conditions for the field of `put_steps`: its first element is 2048 times the number of the step.
 const CONDITION: &str = "max(field[0:1]) > 8192 and every(3)";
@@ -158,36 +158,4 @@ fn a_condition_is_judged_behind_a_gate_and_a_stager() {
         let ended = run.finish();
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     }
-}
-
-#[test]
-fn a_request_from_behind_a_gate_or_a_stager_is_refused() {
-    let range = ParameterKind::Integer { least: 0, greatest: 10 };
-    let live = Live::with("sim", |options| options.with_parameter("level", range));
-    let outside = tempfile::tempdir().unwrap();
-    let (gate, address) = gate(outside.path(), &[]);
-    let forward = forward(live.path(), &address, &[]);
-    let stager = Run::at(live.path(), &["stage", "sim"]);
-    eventually("it comes out", || is_open(outside.path(), "sim") && is_open(live.path(), "sim-staged"));
-    for (place, stream) in [(outside.path(), "sim"), (live.path(), "sim-staged")] {
-        let refused = Run::at(place, &["request", stream, "level=1"]).finish();
-        assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{}", refused.stderr);
-        for said in [
-            &format!("stream {stream:?}, parameter \"level\": "),
-            "takes no requests",
-            "a stager or a gate passes none on: ask the simulation by its own stream",
-        ] {
-            assert!(refused.stderr.contains(said), "{said}: {}", refused.stderr);
-        }
-    }
-    // The simulation itself takes it.
-    let taken = Run::of(&live, &["request", "sim", "level=1"]).finish();
-    assert_eq!(taken.code, Some(0), "{}", taken.stderr);
-    for run in [forward, gate, stager] {
-        interrupt(run);
-    }
-    // Nobody is left that a publisher of that name would meet.
-    let open = |place: &Path| PublisherOptions::default().with_rendezvous(at(place));
-    drop(Publisher::open("sim", open(outside.path())).expect("the name is free"));
-    live.stop();
 }

@@ -15,6 +15,7 @@ mod forwarding_anew;
 mod forwarding_bytes;
 mod forwarding_faults;
 mod forwarding_hops;
+mod forwarding_requests;
 mod forwarding_restarts;
 mod forwarding_selections;
 mod guides;

@@ -2,6 +2,8 @@
 
 use crate::rendezvous::registrar::News;
 use fp_proto::effect::DialTicket;
+use fp_proto::message::ChangeId;
+use fp_proto::steering::SteeringOutcome;
 use fp_transport::{
     Contact, DialError, DialOptions, DialStep, Dialling, Domain, Link, Purpose, TlsIdentity, Token,
     TransportKind, TransportPolicy,
@@ -16,12 +18,14 @@ use std::time::{Duration, Instant};
 /// whatever its processes do. That is time for the first two attempts that are lost to be made again.
 const ENTRY_TIMEOUT: Duration = Duration::from_millis(3500);
 
-/// What became of a dial, or of what a meeting place was asked.
+/// What became of a dial, of what a meeting place was asked, or of a request that was handed on.
 pub(crate) enum Letter {
     Dialled(DialTicket, Box<Link>),
     /// With the reason, if the contact could be read at all.
     Failed(DialTicket, Option<Box<DialError>>),
     Met(News),
+    /// Somebody else has answered a request that was handed on.
+    Answered(ChangeId, SteeringOutcome),
 }
 
 /// Where other threads leave letters for whoever drives.

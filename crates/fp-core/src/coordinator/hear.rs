@@ -66,6 +66,7 @@ impl<R: Role> Endpoint<R> {
                 Letter::Met(News::Listed(listing)) => state.machine.handle_listing(now, listing),
                 Letter::Met(News::Trouble(error)) => state.troubles.set_meeting(Some(error)),
                 Letter::Met(News::Answers) => state.troubles.set_meeting(None),
+                Letter::Answered(change, outcome) => state.machine.answer_delegated(now, change, outcome),
             }
         }
         let now = self.clock.now();

@@ -2,10 +2,11 @@
 
 use fp_proto::access::Denial;
 use fp_proto::effect::{DialTicket, Effect, Listing, PeerId};
-use fp_proto::message::Message;
+use fp_proto::message::{ChangeId, Message};
 use fp_proto::outcome::MemoryShortage;
 use fp_proto::publisher::PublisherMachine;
 use fp_proto::status::questions::ProcessFacts;
+use fp_proto::steering::SteeringOutcome;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_transport::Origin;
@@ -39,6 +40,9 @@ pub(crate) trait Machine: Send + 'static {
 
     /// A message came that the access list does not allow.
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial);
+
+    /// Somebody else has answered a request that was handed on.
+    fn answer_delegated(&mut self, now: Moment, change: ChangeId, outcome: SteeringOutcome);
 }
 
 macro_rules! forward {
@@ -99,6 +103,9 @@ forward! {
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, denial: Denial) {
         PublisherMachine::handle_denied(self, now, from, message, denial);
     }
+    fn answer_delegated(&mut self, now: Moment, change: ChangeId, outcome: SteeringOutcome) {
+        PublisherMachine::answer_delegated(self, now, change, outcome);
+    }
 }
 
 forward! {
@@ -114,5 +121,8 @@ forward! {
     fn handle_denied(&mut self, now: Moment, from: PeerId, message: Message, _denial: Denial) {
         // A subscriber has no access list: nothing is ever refused here.
         SubscriberMachine::handle_message(self, now, from, message);
+    }
+    fn answer_delegated(&mut self, _now: Moment, _change: ChangeId, _outcome: SteeringOutcome) {
+        // Nothing is asked of a subscriber, so it hands nothing on.
     }
 }

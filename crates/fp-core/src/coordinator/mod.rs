@@ -43,6 +43,7 @@ use crate::coordinator::wakers::Wakers;
 use crate::rendezvous::Rendezvous;
 use crate::rendezvous::desk::Desk;
 use crate::value::interrupt::Interrupt;
+use crate::value::parameter_request::ParameterRequest;
 use fp_proto::access::Denial;
 use fp_proto::effect::Effect;
 use fp_proto::message::Message;
@@ -90,6 +91,8 @@ pub(crate) trait Role: Send + 'static {
     }
     /// Logs a request to the simulation and its answer, with what the link proves of who asked.
     fn log_request(&self, _asked: (&SteeringRequest, &SteeringOutcome), _proof: Option<&PeerProof>) {}
+    /// Has somebody else answer a request, by a letter.
+    fn hand_on(&self, _request: ParameterRequest, _mailbox: &Arc<Mailbox>) {}
     /// Why this process can bear no newcomer now.
     fn shortage(&self) -> Option<MemoryShortage> {
         None

@@ -2,7 +2,7 @@
 
 use crate::error::misuse::Misuse;
 use crate::error::place::within;
-use fp_proto::steering::SteeringRefusal;
+use fp_proto::steering::{SteeringOutcome, SteeringRefusal};
 use fp_types::{Rank, StepId};
 use std::time::Duration;
 
@@ -67,6 +67,18 @@ pub enum RequestError {
         /// What was asked for.
         parameter: String,
     },
+    /// It was handed on, and nobody will hear what became of it. The simulation may have taken it.
+    #[error(
+        "stream {stream:?}, parameter {parameter:?}: nobody knows whether the simulation took it: {reason}"
+    )]
+    Unanswered {
+        /// The stream.
+        stream: String,
+        /// What was asked for.
+        parameter: String,
+        /// Why, in the words of whoever handed it on.
+        reason: String,
+    },
     /// The call makes no sense.
     #[error("{}", within(stream, source))]
     Misuse {
@@ -75,4 +87,21 @@ pub enum RequestError {
         /// Which mistake.
         r#source: Misuse,
     },
+}
+
+impl RequestError {
+    /// The same for who asked by way of another stream ([`RequestDelegate`](crate::RequestDelegate)).
+    pub fn into_outcome(self) -> SteeringOutcome {
+        match self {
+            Self::Refused { refusal, .. } => SteeringOutcome::Refused(refusal),
+            Self::Declined { step, rank, reason, .. } => SteeringOutcome::Declined { step, rank, reason },
+            Self::Unanswered { reason, .. } => SteeringOutcome::Unanswered { reason },
+            Self::NoAnswer { .. } | Self::Over { .. } => {
+                SteeringOutcome::Unanswered { reason: self.to_string() }
+            }
+            Self::NoParameters { .. } | Self::Misuse { .. } => {
+                SteeringOutcome::Refused(SteeringRefusal::Unreachable { reason: self.to_string() })
+            }
+        }
+    }
 }

@@ -6,6 +6,7 @@ use crate::rendezvous::Rendezvous;
 use crate::value::cohort::Cohort;
 use crate::value::collectives::{Collectives, SharedCollectives};
 use crate::value::interrupt::Interrupt;
+use crate::value::request_delegate::RequestDelegate;
 use fp_proto::parameter::{Parameter, ParameterKind};
 use fp_transform::{DeployLimits, DeployPolicy, Transforms};
 use fp_transport::{Contact, TlsOptions, Token, TransportPolicy};
@@ -86,6 +87,8 @@ pub struct PublisherOptions {
     /// How many requests reach the simulation within a second, at most. Those that have it go on are not counted. Rank 0's
     /// counts. Default 1,000.
     pub limit_requests_per_second: u32,
+    /// Who answers requests in the place of this publisher. Rank 0's counts. Default: nobody.
+    pub request_delegate: Option<RequestDelegate>,
 }
 
 impl Default for PublisherOptions {
@@ -118,6 +121,7 @@ impl Default for PublisherOptions {
             deploy_limits: DeployLimits::default(),
             parameters: Vec::new(),
             limit_requests_per_second: 1000,
+            request_delegate: None,
         }
     }
 }
@@ -219,6 +223,12 @@ impl PublisherOptions {
         /// Sets how many requests reach the simulation within a second, at least 1. More are refused at once, and who asks is
         /// told so.
         with_limit_requests_per_second(requests: u32) => limit_requests_per_second = requests;
+
+        /// Sets who answers requests in the place of this publisher: of a stream that comes from another one, which is asked
+        /// there. Each request is handed on as it was sent, whatever parameters this publisher declares. It does not see it
+        /// itself, and no step waits for it. At most 64 are under way. A list of parameters is a request of the empty name.
+        /// Access is checked here before. What it does with it is counted, so those too that have a simulation go on.
+        with_request_delegate(delegate: RequestDelegate) => request_delegate = Some(delegate);
 
         /// Sets the longest that a subscription may hold `begin_step` up without a release, whatever its policy says. It
         /// is expelled then, or the new step is dropped for it. Several subscriptions that hold it up do so at the same

@@ -7,6 +7,7 @@ pub(crate) mod asked;
 pub(crate) mod asked_condition;
 pub(crate) mod begin;
 pub(crate) mod condition;
+pub(crate) mod delegation;
 pub(crate) mod deployer;
 pub(crate) mod derive_budget;
 pub(crate) mod derive_failure;

@@ -1,6 +1,7 @@
 //! A publisher rank's session: its role towards the coordinator, and the life of its opening.
 
 use crate::coordinator::clock::Clock;
+use crate::coordinator::dial::Mailbox;
 use crate::coordinator::{DataServer, Endpoint, Look, Role, Setup, State};
 use crate::data::owner::block_store::BlockStore;
 use crate::data::owner::room::Room;
@@ -9,6 +10,7 @@ use crate::error::{CloseError, OpenError};
 use crate::options::access::Access;
 use crate::options::publisher::PublisherOptions;
 use crate::session::admission::Admission;
+use crate::session::delegation;
 use crate::session::deriver::Deriver;
 use crate::session::gather::{Gathering, Ready, Side};
 use crate::session::life::{Life, Living, Session};
@@ -17,7 +19,9 @@ use crate::session::prepare::{
     Opener, check_bounds, check_first_step, check_parameters, check_reserve, cohort_config, prepare,
 };
 use crate::value::counters::Counters;
+use crate::value::parameter_request::ParameterRequest;
 use crate::value::puts::Puts;
+use crate::value::request_delegate::RequestDelegate;
 use fp_proto::access::{Action, Denial};
 use fp_proto::bounds::LIMIT_SUBSCRIPTIONS;
 use fp_proto::config::{CohortConfig, CohortPosition, PublisherConfig};
@@ -43,6 +47,8 @@ pub(crate) const BACKSTOP: Duration = Duration::from_secs(24 * 3600);
 pub(crate) struct PublisherRole {
     server: Arc<BlockStore>,
     admission: Admission,
+    /// Who answers requests in its place.
+    delegate: Option<RequestDelegate>,
     /// Memory that newcomers leave to the steps of this rank.
     kept_bytes: u64,
     pub(crate) life: Life,
@@ -70,6 +76,7 @@ impl Role for PublisherRole {
             | Effect::PublishName { .. }
             | Effect::WithdrawName { .. }
             | Effect::LogRequest { .. }
+            | Effect::Delegate { .. }
             | Effect::Lookup { .. } => {}
         }
     }
@@ -100,6 +107,12 @@ impl Role for PublisherRole {
 
     fn log_request(&self, asked: (&SteeringRequest, &SteeringOutcome), proof: Option<&PeerProof>) {
         self.admission.log_request(asked, proof);
+    }
+
+    fn hand_on(&self, request: ParameterRequest, mailbox: &Arc<Mailbox>) {
+        if let Some(delegate) = &self.delegate {
+            delegation::hand_on(delegate, request, mailbox);
+        }
     }
 
     fn admit(&self, message: &mut Message, proof: &PeerProof) -> Result<(), Denial> {
@@ -252,9 +265,10 @@ impl PublisherSession {
         let server = BlockStore::new(pool, room, counters.clone(), transforms);
         let admission = Admission::new(options.access.clone(), stream, setup.token.is_some());
         let life = Life::default();
-        let (server_of_role, kept_bytes) = (server.clone(), options.kept_bytes);
+        let (of_role, delegate, kept_bytes) =
+            (server.clone(), options.request_delegate.clone(), options.kept_bytes);
         let role =
-            PublisherRole { server: server_of_role, admission, kept_bytes, life, started: 0, ended: 0 };
+            PublisherRole { server: of_role, admission, delegate, kept_bytes, life, started: 0, ended: 0 };
         let directory = setup.rendezvous.to_string();
         let machine = PublisherMachine::new(config, clock.now());
         let endpoint = Endpoint::start(clock, setup, machine, role);
@@ -389,6 +403,7 @@ fn config(
     config.precious_first = options.precious_first;
     config.parameters = options.parameters.clone();
     config.limit_requests_per_second = options.limit_requests_per_second;
+    config.delegates_requests = options.request_delegate.is_some();
     if options.derivations {
         config.measures = Arc::new(ExactMeasures);
     }

@@ -29,9 +29,12 @@ impl SubscriberSession {
         let started = Instant::now();
         match self.steer("", true.into(), Urgency::Ahead, patience) {
             Err(RequestError::Refused { refusal: SteeringRefusal::Unknown { known }, .. }) => Ok(known),
-            Err(RequestError::NoAnswer { stream, .. } | RequestError::Over { stream, .. }) => {
-                Err(RequestError::NoParameters { stream, waited: started.elapsed() })
-            }
+            #[rustfmt::skip]
+            Err(
+                RequestError::NoAnswer { stream, .. }
+                | RequestError::Over { stream, .. }
+                | RequestError::Unanswered { stream, .. },
+            ) => Err(RequestError::NoParameters { stream, waited: started.elapsed() }),
             Err(other) => Err(other),
             Ok(_) => Ok(Vec::new()),
         }
@@ -71,6 +74,9 @@ impl SubscriberSession {
             }
             Some(Some(SteeringOutcome::Refused(refusal))) => {
                 Err(RequestError::Refused { stream, parameter, refusal })
+            }
+            Some(Some(SteeringOutcome::Unanswered { reason })) => {
+                Err(RequestError::Unanswered { stream, parameter, reason })
             }
             Some(None | Some(SteeringOutcome::Over)) => Err(RequestError::Over { stream, parameter }),
             None => Err(RequestError::NoAnswer { stream, parameter, waited: started.elapsed() }),

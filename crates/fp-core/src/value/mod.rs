@@ -18,6 +18,7 @@ pub(crate) mod owned_bytes;
 pub(crate) mod packed;
 pub(crate) mod parameter_request;
 pub(crate) mod puts;
+pub(crate) mod request_delegate;
 pub(crate) mod select;
 pub(crate) mod spare;
 pub(crate) mod step_hold;

@@ -1,11 +1,12 @@
 //! What somebody asks of the simulation.
 
 use fp_proto::message::ChangeId;
-use fp_proto::steering::SteeringRequest;
+use fp_proto::steering::{SteeringRequest, Urgency};
 use fp_types::AttributeValue;
 use std::sync::Arc;
 
-/// A value that somebody asks the simulation to take for one of its parameters. All ranks see it at the same step.
+/// A value that somebody asks the simulation to take for one of its parameters. All ranks see it at the same step. Where it is
+/// handed on ([`RequestDelegate`](crate::RequestDelegate)) it is as it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterRequest {
     pub(crate) change: ChangeId,
@@ -22,7 +23,7 @@ impl ParameterRequest {
         &self.request.name
     }
 
-    /// The value, of the parameter's kind and within its range.
+    /// The value, of the parameter's kind and within its range unless it is handed on.
     pub fn value(&self) -> &AttributeValue {
         &self.request.value
     }
@@ -33,6 +34,11 @@ impl ParameterRequest {
             return Some(number as f64);
         }
         if let AttributeValue::Real(number) = self.request.value { Some(number.0) } else { None }
+    }
+
+    /// Whether the ranks are to wait for one another, so that they see it at the next step that none has begun.
+    pub fn is_urgent(&self) -> bool {
+        self.request.urgency == Urgency::Now
     }
 
     /// Who asks: the name of the subscriber.

@@ -3,9 +3,11 @@
 use crate::support::{PATIENCE, Place, STREAM};
 use fp_core::{
     Access, AccessRule, Action, Cohort, OpenError, ParameterKind, Publisher, PublisherOptions, Real,
-    RequestError, SteeringRefusal, Subscriber, SubscriberOptions, TransportKind, Who,
+    RequestDelegate, RequestError, SteeringOutcome, SteeringRefusal, StepId, Subscriber, SubscriberOptions,
+    TransportKind, Who,
 };
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
 const CONDUCTIVITY: &str = "conductivity";
@@ -395,4 +397,61 @@ fn an_access_list_says_who_may_ask_and_who_may_watch() {
     assert!(refused.expect("refused").to_string().contains("watch"));
     let having = asker(&place, TransportKind::Shm).with_condition("has(T)").expect("a condition");
     assert!(Subscriber::open(STREAM, having).is_ok(), "a table says that, and nothing is measured");
+}
+
+/// Answers in the place of a simulation: its own way for each parameter.
+fn delegate(gate: &Arc<Barrier>) -> RequestDelegate {
+    let gate = gate.clone();
+    RequestDelegate::new(move |request| match request.parameter() {
+        "slow" => {
+            gate.wait();
+            gate.wait();
+            SteeringOutcome::Applied { step: StepId(7) }
+        }
+        "broken" => panic!("on purpose"),
+        "" => SteeringOutcome::Refused(SteeringRefusal::Unknown { known: Vec::new() }),
+        other => {
+            let reason = format!("{other} {} {} {}", request.value(), request.by(), request.is_urgent());
+            SteeringOutcome::Declined { step: StepId(3), rank: fp_core::Rank(2), reason }
+        }
+    })
+}
+
+/// The publisher itself sees nothing of it, and one that takes long holds up no other.
+#[test]
+fn a_delegate_answers_in_the_place_of_the_publisher() {
+    let (place, gate) = (Place::new(), Arc::new(Barrier::new(2)));
+    let options = parameters(place.publisher_options()).with_request_delegate(delegate(&gate));
+    let mut publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let [mut first, mut second] = [TransportKind::Shm, TransportKind::Tcp]
+        .map(|kind| Subscriber::open(STREAM, asker(&place, kind)).expect("attached"));
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| first.request("slow", 1, PATIENCE));
+        gate.wait();
+        // It is under way.
+        let told = second.request_now(CONDUCTIVITY, 500.0, PATIENCE).expect_err("it was declined");
+        let RequestError::Declined { step: StepId(3), rank: fp_core::Rank(2), reason, .. } = told else {
+            panic!("{told}");
+        };
+        assert_eq!(reason, "conductivity 500.0 asker true");
+        assert_eq!(second.parameters(PATIENCE).expect("they are told"), []);
+        let broken = second.request("broken", true, PATIENCE).expect_err("nobody answers");
+        assert!(matches!(broken, RequestError::Unanswered { .. }), "{broken}");
+        assert!(broken.to_string().contains("what was to hand it on panicked"), "{broken}");
+        let writer = publisher.begin_step().expect("a step");
+        assert!(writer.requests().is_empty());
+        // Nobody takes it.
+        writer.abandon();
+        gate.wait();
+        assert_eq!(slow.join().expect("no panic").expect("applied"), StepId(7));
+    });
+    // One is under way as the stream ends.
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| first.request("slow", 1, PATIENCE));
+        gate.wait();
+        publisher.close().expect("closed");
+        let over = slow.join().expect("no panic").expect_err("it is over");
+        assert!(matches!(over, RequestError::Over { .. }), "{over}");
+        gate.wait();
+    });
 }

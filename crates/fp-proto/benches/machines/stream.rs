@@ -109,6 +109,7 @@ impl Stream {
             | Effect::Assigned { .. }
             | Effect::Free { .. }
             | Effect::LogRequest { .. }
+            | Effect::Delegate { .. }
             | Effect::Event(_) => {}
         }
     }

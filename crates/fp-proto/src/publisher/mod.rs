@@ -30,10 +30,11 @@ use crate::config::{PublisherConfig, QueuePolicy, StartAt, SubscriptionSpec, Var
 use crate::effect::{DialTicket, DisconnectReason, Effect, Listing, Misbehaviour, PeerId};
 use crate::event::{Event, OpenFailure};
 use crate::let_go::LetGo;
-use crate::message::{Decision, Message};
+use crate::message::{ChangeId, Decision, Message};
 use crate::outcome::{LossReason, MemoryShortage};
 use crate::status::answer;
 use crate::status::questions::{ProcessFacts, Questions};
+use crate::steering::SteeringOutcome;
 use crate::time::{Earliest, Moment};
 use crate::transition::TransitionSet;
 use crate::wire::{Role, Wire};
@@ -399,6 +400,14 @@ impl PublisherMachine {
             Ok(None) => {}
             Err(what) => self.misbehaved(from, what),
         }
+        self.finish();
+    }
+
+    /// Says what became of a request that was handed on (`Effect::Delegate`). Reasons are cut to
+    /// [`LIMIT_STEERING_TEXT_BYTES`](crate::bounds::LIMIT_STEERING_TEXT_BYTES).
+    pub fn answer_delegated(&mut self, now: Moment, change: ChangeId, outcome: SteeringOutcome) {
+        self.enter(now);
+        steering::delegate_answered(self, change, outcome);
         self.finish();
     }
 

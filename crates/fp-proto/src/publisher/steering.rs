@@ -8,7 +8,8 @@ use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::parameter::LIMIT_PARAMETERS;
 use crate::publisher::log;
 use crate::steering::{
-    LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency, cut,
+    LIMIT_DELEGATED, LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest,
+    Urgency, cut,
 };
 use crate::time::Moment;
 use crate::transition::Transition;
@@ -67,7 +68,7 @@ pub(crate) struct Steering {
     urgent: (StepId, usize),
     /// At the lead: when those came that reached the simulation within the last second.
     recent: VecDeque<Moment>,
-    /// At the lead: who asked, under which number, and for what.
+    /// At the lead: who asked, under which number, and for what. Also what was handed on.
     asked: BTreeMap<ChangeId, (MemberId, u64, SteeringRequest)>,
 }
 
@@ -119,7 +120,9 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     let Some(known) = machine.lead.as_ref().and_then(|lead| lead.members.get(&member)) else { return };
     let (subscription, by) = (known.subscription, known.label.clone());
     let mut request = SteeringRequest { name, value, by, effect: SteeringEffect::Value, urgency };
-    if let Err(refusal) = admit(machine, &mut request) {
+    let is_delegated = machine.config.delegates_requests;
+    let admitted = if is_delegated { admit_delegated(machine) } else { admit(machine, &mut request) };
+    if let Err(refusal) = admitted {
         machine.wire.mark(Transition::SteeringRefused);
         answer_asker(machine, Some(from), id, request, SteeringOutcome::Refused(refusal));
         return;
@@ -128,6 +131,9 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     let change = ChangeId(lead.next_change);
     lead.next_change += 1;
     machine.steering.asked.insert(change, (member, id, request.clone()));
+    if is_delegated {
+        return hand_on(machine, change, request);
+    }
     let kind = ChangeKind::Steer(Box::new(request));
     log::append(machine, Decision::Prepare { change, subscription, kind });
 }
@@ -157,6 +163,46 @@ fn admit(machine: &mut PublisherMachine, request: &mut SteeringRequest) -> Resul
         machine.steering.recent.push_back(now);
     }
     Ok(())
+}
+
+/// Whether a request may be handed on. What it does there is not known here.
+fn admit_delegated(machine: &mut PublisherMachine) -> Result<(), SteeringRefusal> {
+    if machine.phase != Phase::Streaming {
+        return Err(SteeringRefusal::Closing);
+    }
+    let (now, per_second) = (machine.wire.now, machine.config.limit_requests_per_second);
+    let steering = &mut machine.steering;
+    if !steering.is_in_time(now, per_second) {
+        return Err(SteeringRefusal::TooOften { per_second });
+    }
+    if steering.asked.len() >= LIMIT_DELEGATED {
+        return Err(SteeringRefusal::Busy { limit: LIMIT_DELEGATED as u32 });
+    }
+    steering.recent.push_back(now);
+    Ok(())
+}
+
+/// Somebody else answers it, whenever that is known.
+fn hand_on(machine: &mut PublisherMachine, change: ChangeId, request: SteeringRequest) {
+    machine.wire.mark(Transition::SteeringDelegated);
+    let request = Box::new(request);
+    if mutated!(machine.wire, DelegatedTwice) {
+        machine.wire.push(Effect::Delegate { change, request: request.clone() });
+    }
+    machine.wire.push(Effect::Delegate { change, request });
+}
+
+/// What became of a request that was handed on. Who closed meanwhile has told those who waited.
+pub(crate) fn delegate_answered(machine: &mut PublisherMachine, change: ChangeId, outcome: SteeringOutcome) {
+    let first = machine.steering.asked.keys().next().copied();
+    let change = first.filter(|_| mutated!(machine.wire, DelegateMisheard)).unwrap_or(change);
+    let Some((member, id, request)) = machine.steering.asked.remove(&change) else { return };
+    let (peer, mut outcome) = (peer_of(machine, member), outcome.cut());
+    if !outcome.is_within_bounds() {
+        let reason = "the answer is longer than one may be".to_owned();
+        outcome = SteeringOutcome::Unanswered { reason };
+    }
+    answer_asker(machine, peer, id, request, outcome);
 }
 
 /// By how much the step that a rank answers the first pass with lies behind its next one. Between its answer and the second

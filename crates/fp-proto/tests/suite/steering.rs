@@ -4,6 +4,7 @@ use crate::conditions::{READER, heard, subscribe};
 use crate::middle_rank::{CHILDREN, PARENT, START, contact, effects, middle_rank};
 use fp_proto::commands::{Begin, BeginWait, BegunStep, CommandError};
 use fp_proto::config::{CohortConfig, PublisherConfig, SubscriptionSpec};
+use fp_proto::effect::Effect;
 use fp_proto::message::{ChangeId, ChangeKind, Decision, Message};
 use fp_proto::parameter::{Parameter, ParameterKind};
 use fp_proto::publisher::PublisherMachine;
@@ -20,9 +21,13 @@ fn parameters() -> Vec<Parameter> {
 }
 
 fn publisher() -> PublisherMachine {
+    publisher_with(|config| config.limit_requests_per_second = 40)
+}
+
+fn publisher_with(set: impl FnOnce(&mut PublisherConfig)) -> PublisherMachine {
     let mut config = PublisherConfig::new(CohortConfig::alone("stream", contact(0)), Epoch(99));
     config.parameters = parameters();
-    config.limit_requests_per_second = 40;
+    set(&mut config);
     let mut machine = PublisherMachine::new(config, START);
     machine.handle_listing(START, Vec::new());
     effects(&mut machine);
@@ -371,4 +376,99 @@ fn a_rank_cannot_pass_a_request_that_is_agreed() {
     machine.handle_message(START, PARENT, Message::Log { serial: 1, entries: vec![started] });
     let seen = begin(&mut machine);
     assert_eq!((seen.step, seen.steering.len()), (first, 1));
+}
+
+/// What is handed on of what the reader asks now, and what that is told at once.
+fn handed_on(
+    machine: &mut PublisherMachine,
+    id: u64,
+    name: &str,
+    value: AttributeValue,
+) -> (Vec<(ChangeId, SteeringRequest)>, Vec<Message>) {
+    let message = Message::Steer { id, name: name.to_owned(), value, urgency: Urgency::Now };
+    machine.handle_message(START, READER, message);
+    let (mut handed, mut told) = (Vec::new(), Vec::new());
+    for effect in effects(machine) {
+        if let Effect::Delegate { change, request } = effect {
+            handed.push((change, *request));
+        } else if let Effect::Send { message: message @ Message::Steered { .. }, .. } = effect {
+            told.push(message);
+        }
+    }
+    (handed, told)
+}
+
+/// It is handed on as it was sent, whatever this publisher declares, and answered whenever that is known.
+#[test]
+fn a_request_that_is_handed_on_is_answered_by_another() {
+    let mut machine = publisher_with(|config| config.delegates_requests = true);
+    let mut asked = Vec::new();
+    let sent: [(u64, &str, AttributeValue); 3] =
+        [(7, "", true.into()), (8, "speed", 2.0.into()), (9, "resume", 1.into())];
+    for (id, name, value) in sent {
+        let (handed, told) = handed_on(&mut machine, id, name, value.clone());
+        let [(change, request)] = &handed[..] else { panic!("{handed:?}") };
+        assert_eq!((request.name.as_str(), &request.value, told), (name, &value, Vec::new()));
+        assert_eq!((request.by.as_str(), request.urgency), ("viewer", Urgency::Now));
+        asked.push((id, *change));
+    }
+    // No step waits for it, and none has it.
+    let begun = begin(&mut machine);
+    assert!(begun.steering.is_empty());
+    end(&mut machine, begun.step);
+    let long = SteeringOutcome::Unanswered { reason: "e".repeat(5000) };
+    let cut = SteeringOutcome::Unanswered { reason: "e".repeat(1024) };
+    let unknown = SteeringOutcome::Refused(SteeringRefusal::Unknown { known: parameters() });
+    let applied = SteeringOutcome::Applied { step: StepId(700) };
+    for ((id, change), (outcome, expected)) in
+        asked.into_iter().rev().zip([(applied.clone(), applied), (long, cut), (unknown.clone(), unknown)])
+    {
+        machine.answer_delegated(START, change, outcome.clone());
+        assert_eq!(steered(&mut machine), answer(id, expected));
+        machine.answer_delegated(START, change, outcome);
+        assert_eq!(steered(&mut machine), [], "it is answered once");
+    }
+}
+
+/// A peer would cut the link for it: it is told in words that can be.
+#[test]
+fn an_answer_that_cannot_be_told_is_not_told() {
+    let mut machine = publisher_with(|config| config.delegates_requests = true);
+    let (handed, _) = handed_on(&mut machine, 7, "", true.into());
+    let known = std::iter::repeat_n(parameters(), 100).flatten().collect();
+    let outcome = SteeringOutcome::Refused(SteeringRefusal::Unknown { known });
+    machine.answer_delegated(START, handed[0].0, outcome);
+    let told = steered(&mut machine);
+    assert!(
+        matches!(&told[..], [Message::Steered { id: 7, outcome: SteeringOutcome::Unanswered { .. } }]),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn no_more_is_handed_on_than_may_be() {
+    let mut machine = publisher_with(|config| config.delegates_requests = true);
+    let refused = |refusal| answer(99, SteeringOutcome::Refused(refusal));
+    let asked: Vec<ChangeId> =
+        (0..64).map(|id| handed_on(&mut machine, id, "level", 1.into()).0[0].0).collect();
+    let busy = (Vec::new(), refused(SteeringRefusal::Busy { limit: 64 }));
+    assert_eq!(handed_on(&mut machine, 99, "level", 1.into()), busy);
+    machine.answer_delegated(START, asked[5], SteeringOutcome::Over);
+    assert_eq!(steered(&mut machine), answer(5, SteeringOutcome::Over));
+    assert_eq!(handed_on(&mut machine, 64, "level", 1.into()).0.len(), 1);
+    // The reader holds a step, so that closing waits for it.
+    let open = begin(&mut machine).step;
+    end(&mut machine, open);
+    machine.close(START);
+    assert_eq!(steered(&mut machine).len(), 64, "whoever waits is told that it is over");
+    let closing = (Vec::new(), refused(SteeringRefusal::Closing));
+    assert_eq!(handed_on(&mut machine, 99, "level", 1.into()), closing);
+    machine.answer_delegated(START, asked[0], SteeringOutcome::Over);
+    assert_eq!(steered(&mut machine), []);
+    let mut machine = publisher_with(|config| {
+        (config.delegates_requests, config.limit_requests_per_second) = (true, 2);
+    });
+    (0..2).for_each(|id| assert_eq!(handed_on(&mut machine, id, "level", 1.into()).0.len(), 1));
+    let too_often = (Vec::new(), refused(SteeringRefusal::TooOften { per_second: 2 }));
+    assert_eq!(handed_on(&mut machine, 99, "level", 1.into()), too_often);
 }

@@ -99,7 +99,10 @@ pub(crate) fn asked(effect: Effect) -> Option<Asked> {
         Effect::Dial { ticket, contact, .. } => Some(Asked::Dial { ticket, target: slot_of(&contact) }),
         Effect::Disconnect { peer, .. } => Some(Asked::Disconnect(peer)),
         Effect::Lookup { .. } => Some(Asked::Listing),
-        Effect::PublishName { .. } | Effect::WithdrawName { .. } | Effect::LogRequest { .. } => None,
+        Effect::PublishName { .. }
+        | Effect::WithdrawName { .. }
+        | Effect::LogRequest { .. }
+        | Effect::Delegate { .. } => None,
         Effect::Assigned { .. } => Some(Asked::Marked(Mark::Applied)),
         Effect::Free { .. } => Some(Asked::Marked(Mark::Freed)),
         Effect::Event(event) => of_event(event),

@@ -1,8 +1,9 @@
 //! One machine of either role, or somebody who only pretends to be one.
 
 use fp_proto::effect::{DialTicket, Effect, Listing, PeerId};
-use fp_proto::message::Message;
+use fp_proto::message::{ChangeId, Message};
 use fp_proto::publisher::PublisherMachine;
+use fp_proto::steering::SteeringOutcome;
 use fp_proto::subscriber::SubscriberMachine;
 use fp_proto::time::Moment;
 use fp_proto::transition::TransitionSet;
@@ -19,6 +20,8 @@ pub(crate) enum Input {
     Message(PeerId, Message),
     Disconnected(PeerId),
     Listing(Vec<Listing>),
+    /// Somebody else has answered a request that was handed on.
+    Answered(ChangeId, SteeringOutcome),
     Timeout,
 }
 
@@ -95,10 +98,14 @@ impl Machine {
             impostor.handle(input);
             return;
         }
-        if let (Machine::Publisher(machine), Input::Accepted(peer, host)) = (&mut *self, &input) {
-            machine.handle_accepted(now, *peer);
-            machine.set_origin(*peer, host_name(*host).into());
-            return;
+        if let Machine::Publisher(machine) = self {
+            if let Input::Accepted(peer, host) = &input {
+                machine.handle_accepted(now, *peer);
+                return machine.set_origin(*peer, host_name(*host).into());
+            }
+            if let Input::Answered(change, outcome) = &input {
+                return machine.answer_delegated(now, *change, outcome.clone());
+            }
         }
         on_either!(self, machine => match input {
             Input::Accepted(peer, _) => machine.handle_accepted(now, peer),
@@ -108,6 +115,8 @@ impl Machine {
             Input::Disconnected(peer) => machine.handle_disconnected(now, peer),
             Input::Listing(listing) => machine.handle_listing(now, listing),
             Input::Timeout => machine.handle_timeout(now),
+            // Nothing is asked of those who subscribe.
+            Input::Answered(..) => {}
         }, ());
     }
 

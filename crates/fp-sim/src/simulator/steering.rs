@@ -2,8 +2,8 @@
 
 use crate::simulator::content::PARAMETER;
 use fp_proto::parameter::{Parameter, ParameterKind};
-use fp_proto::steering::{SteeringRequest, Urgency};
-use fp_types::{AttributeValue, Real};
+use fp_proto::steering::{SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency};
+use fp_types::{AttributeValue, Rank, Real, StepId};
 use std::time::Duration;
 
 const PAUSE: &str = "pause";
@@ -58,6 +58,18 @@ pub(crate) fn parameters() -> Vec<Parameter> {
     [(PARAMETER, number), (PAUSE, pause), (RESUME, ParameterKind::Resume)]
         .map(|(name, kind)| Parameter { name: name.to_owned(), kind, text: String::new() })
         .into()
+}
+
+/// What somebody else says to a request that is handed on. Of the stream that it came by he knows nothing.
+pub(crate) fn answered_elsewhere(name: &str, value: &AttributeValue) -> SteeringOutcome {
+    let number = if let AttributeValue::Unsigned(number) = value { *number } else { 0 };
+    let (step, reason) = (StepId(number), format!("{name} {value}"));
+    match number % 5 {
+        0 | 1 => SteeringOutcome::Applied { step },
+        2 => SteeringOutcome::Declined { step, rank: Rank(number as u32 % 7), reason },
+        3 => SteeringOutcome::Refused(SteeringRefusal::Unreachable { reason }),
+        _ => SteeringOutcome::Unanswered { reason },
+    }
 }
 
 /// The number that is asked for; 0 if it is none.

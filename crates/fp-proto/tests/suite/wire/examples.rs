@@ -1,6 +1,7 @@
 //! An example of every message, with every kind of part somewhere.
 
 mod status;
+mod steering;
 
 use fp_proto::access::{Action, Denial};
 use fp_proto::config::{ContactText, QueuePolicy, Share, ShareMode, StartAt, SubscriptionSpec, VariableSet};
@@ -15,13 +16,11 @@ use fp_proto::message::{
 use fp_proto::outcome::{
     EndReason, ExpulsionCause, LossReason, MemoryShortage, RefusalReason, SharePart, SpecPart,
 };
-use fp_proto::parameter::{Parameter, ParameterKind};
 use fp_proto::request::Request;
-use fp_proto::steering::{SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest, Urgency};
 use fp_types::{
-    AttributeValue, BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint,
-    Judgement, Measured, MeasuredNumber, Part, PutChanges, Rank, Real, Region, SelectedPoint, Selection,
-    Shape, StepId, StridedRegion, SubscriptionId, TableId, Unmeasured, VariableDef, VariablePut,
+    BlockId, Condition, ConditionRefusal, Contribution, Dims, Dtype, Epoch, Fingerprint, Judgement, Measured,
+    MeasuredNumber, Part, PutChanges, Rank, Real, Region, SelectedPoint, Selection, Shape, StepId,
+    StridedRegion, SubscriptionId, TableId, Unmeasured, VariableDef, VariablePut,
 };
 use status::about_status;
 use std::time::Duration;
@@ -294,62 +293,6 @@ fn about_measures() -> Vec<Message> {
     ]
 }
 
-/// One of each kind.
-fn parameters() -> Vec<Parameter> {
-    let kinds = [
-        ParameterKind::Real { least: Real(-1.5), greatest: Real(300.0) },
-        ParameterKind::Integer { least: -300, greatest: 70_000 },
-        ParameterKind::Bool,
-        ParameterKind::Text,
-        ParameterKind::Signal,
-        ParameterKind::Pause { longest: Duration::from_secs(2) },
-        ParameterKind::Resume,
-    ];
-    let named = |(number, kind)| Parameter { name: format!("p{number}"), kind, text: "of it".to_owned() };
-    kinds.into_iter().enumerate().map(named).collect()
-}
-
-/// What is asked of a simulation, and what becomes of it.
-fn about_steering() -> Vec<Message> {
-    let steered = |outcome| Message::Steered { id: 300, outcome };
-    let refused = |refusal| steered(SteeringOutcome::Refused(refusal));
-    let request = |name: &str, effect, urgency| SteeringRequest {
-        name: name.to_owned(),
-        value: AttributeValue::Real(Real(2.0)),
-        by: "viewer".to_owned(),
-        effect,
-        urgency,
-    };
-    let pause = SteeringEffect::Pause { at_most: Duration::from_secs(2) };
-    let requests = [
-        request("conductivity", SteeringEffect::Value, Urgency::Ahead),
-        request("pause", pause, Urgency::Now),
-        request("resume", SteeringEffect::Resume, Urgency::Ahead),
-    ];
-    let prepare = |request: SteeringRequest| Decision::Prepare {
-        change: CHANGE,
-        subscription: SUBSCRIPTION,
-        kind: ChangeKind::Steer(request.into()),
-    };
-    let entries = requests.map(prepare).into();
-    let (name, value) = ("level".to_owned(), AttributeValue::Integer(-2));
-    vec![
-        Message::Log { serial: 9, entries },
-        Message::Steer { id: 300, name, value, urgency: Urgency::Now },
-        steered(SteeringOutcome::Applied { step: STEP }),
-        steered(SteeringOutcome::Declined { step: STEP, rank: RANK, reason: "not now".to_owned() }),
-        steered(SteeringOutcome::Over),
-        refused(SteeringRefusal::Unknown { known: parameters() }),
-        refused(SteeringRefusal::Value { takes: "true or false".to_owned() }),
-        refused(SteeringRefusal::Busy { limit: 16 }),
-        refused(SteeringRefusal::TooOften { per_second: 1000 }),
-        refused(SteeringRefusal::Closing),
-        refused(SteeringRefusal::Denied(denial())),
-        Message::SteeringAnswer { change: CHANGE, declined: None },
-        Message::SteeringAnswer { change: CHANGE, declined: Some((RANK, "not now".to_owned())) },
-    ]
-}
-
 /// What a publisher and a subscriber cohort say to each other, and the latter's ranks among themselves.
 fn about_subscriptions() -> Vec<Message> {
     let (subscription, member, first, publisher_size) = (SUBSCRIPTION, MEMBER, STEP, 4);
@@ -420,7 +363,7 @@ pub(crate) fn control() -> Vec<Message> {
         about_layouts(),
         about_status(),
         about_measures(),
-        about_steering(),
+        steering::about_steering(),
     ]
     .concat()
 }

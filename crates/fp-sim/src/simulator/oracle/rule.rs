@@ -94,6 +94,7 @@ rules! {
     PolicyDropsOnlyWhatItMay => "a policy drops only what it may",
     QuestionOfObserverIsAnsweredInTime => "a question of an observer is answered in time",
     AnswersToRequestsAreTrue => "what is told of a request is what the ranks said",
+    RequestsAreHandedOnOnce => "what is handed on was asked for, and is handed on once",
     PausesHold => "a pause holds every rank until its time is over, or somebody has them go on",
     RequestsCostBoundedNumberOfMessages => "requests cost a bounded number of messages, and none where nobody asks",
     RequestsAreSeenAtSameStep => "every rank sees the same requests at the same step",

@@ -4,9 +4,10 @@ use super::truth::{PauseTruth, PublisherTruth};
 use super::{Oracle, Rule};
 use crate::simulator::content::declines;
 use crate::simulator::names::CohortId;
-use crate::simulator::steering::{Asked, LONGEST, value_of};
+use crate::simulator::steering::{Asked, LONGEST, answered_elsewhere, value_of};
 use fp_proto::commands::BegunStep;
-use fp_proto::steering::{SteeringOutcome, SteeringRefusal};
+use fp_proto::message::ChangeId;
+use fp_proto::steering::{SteeringOutcome, SteeringRefusal, SteeringRequest};
 use fp_proto::time::Moment;
 use fp_types::{Rank, StepId};
 use std::time::Duration;
@@ -24,6 +25,19 @@ impl Oracle {
             .any(|(step, other)| *step != begun.step && other.iter().any(|one| seen.contains(one)));
         self.demand(first == seen && !twice, Rule::RequestsAreSeenAtSameStep, || {
             format!("{cohort} rank {rank} sees {seen:?} at step {}, another rank {first:?}", begun.step)
+        });
+    }
+
+    /// A publisher's lead hands on what it was asked for: that which somebody waits for.
+    pub(crate) fn handed_on(&mut self, cohort: CohortId, change: ChangeId, request: &SteeringRequest) {
+        let asks = |asked: &Asked| asked.sent() == (request.name.as_str(), request.value.clone());
+        let mut steers = self.subscribers.values().flat_map(|reader| reader.steers.values());
+        let is_asked = steers.any(|(.., asked)| asks(asked));
+        let Some(truth) = self.publishers.get_mut(&cohort) else { return };
+        let is_first = truth.handed_on.insert(change, request.clone()).is_none();
+        let is_right = is_asked && is_first && truth.plan.delegates_requests;
+        self.demand(is_right, Rule::RequestsAreHandedOnOnce, || {
+            format!("{cohort} hands on {request:?} as {change:?}")
         });
     }
 
@@ -51,7 +65,8 @@ impl Oracle {
         let is_true = asked
             .zip(publisher)
             .is_some_and(|((_, since, asked), publisher)| self.is_answer(publisher, (since, asked), outcome));
-        if let Some(((_, since, asked), publisher)) = asked.zip(publisher) {
+        let is_delegated = |publisher| self.publishers[&publisher].plan.delegates_requests;
+        if let Some(((_, since, asked), publisher)) = asked.zip(publisher.filter(|one| !is_delegated(*one))) {
             self.note_pause(publisher, since, asked, outcome);
         }
         self.demand(is_true, Rule::AnswersToRequestsAreTrue, || {
@@ -114,6 +129,9 @@ impl Oracle {
         outcome: &SteeringOutcome,
     ) -> bool {
         let truth = &self.publishers[&publisher];
+        if truth.plan.delegates_requests {
+            return is_answer_elsewhere(truth, asked, outcome);
+        }
         // A rank has come to a step when it has left all before.
         let has_come = |step: StepId| truth.ranks.iter().all(|rank| rank.steps.len() as u64 >= step.0);
         match (outcome, asked) {
@@ -157,7 +175,9 @@ impl Oracle {
         let (step, named) = match outcome {
             SteeringOutcome::Applied { step } => (*step, None),
             SteeringOutcome::Declined { step, rank, .. } => (*step, Some(*rank)),
-            SteeringOutcome::Refused(_) | SteeringOutcome::Over => return false,
+            SteeringOutcome::Refused(_) | SteeringOutcome::Over | SteeringOutcome::Unanswered { .. } => {
+                return false;
+            }
         };
         let is_over = |rank: u32| {
             self.is_left(publisher, Rank(rank), step)
@@ -171,6 +191,25 @@ impl Oracle {
         let steps = &self.publishers[&publisher].ranks[rank.0 as usize].steps;
         steps.get(step.0 as usize).is_some_and(|own| own.said.is_some())
     }
+}
+
+/// Whether a request was told what somebody else said to it, or was not handed on.
+fn is_answer_elsewhere(truth: &PublisherTruth, asked: Asked, outcome: &SteeringOutcome) -> bool {
+    let (name, value) = asked.sent();
+    let is_handed_on = truth.handed_on.values().any(|request| request.name == name && request.value == value);
+    // Others ask for the same pause.
+    let is_alone = matches!(asked, Asked::Value(_));
+    let is_refused_here = matches!(
+        outcome,
+        SteeringOutcome::Refused(
+            SteeringRefusal::Busy { .. } | SteeringRefusal::TooOften { .. } | SteeringRefusal::Closing
+        )
+    );
+    if is_refused_here {
+        return !is_handed_on || !is_alone;
+    }
+    let is_over = *outcome == SteeringOutcome::Over && truth.ranks[0].close_called.is_some();
+    is_handed_on && (is_over || *outcome == answered_elsewhere(name, &value))
 }
 
 /// Whether somebody had the simulation go on after that pause was asked for, or while it may have been.

@@ -8,6 +8,7 @@ use fp_proto::config::{QueuePolicy, StartAt, SubscriptionSpec, VariableSet};
 use fp_proto::event::MemberEnd;
 use fp_proto::message::{Assignment, ChangeId, MemberId, Resumption};
 use fp_proto::publisher::RESERVE;
+use fp_proto::steering::SteeringRequest;
 use fp_proto::time::Moment;
 use fp_types::{PutChanges, Rank, StepId, SubscriptionId, TableId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -196,6 +197,8 @@ pub(crate) struct PublisherTruth {
     pub(crate) members: BTreeMap<MemberId, MemberTruth>,
     /// What the first rank that began a step saw of requests.
     pub(crate) steering: BTreeMap<StepId, Vec<(ChangeId, u64)>>,
+    /// What was handed on, for somebody else to answer.
+    pub(crate) handed_on: BTreeMap<ChangeId, SteeringRequest>,
     /// The pauses of which somebody was told that all ranks make them.
     pub(crate) pauses: Vec<PauseTruth>,
     /// When somebody asked for a pause.
@@ -232,6 +235,7 @@ impl PublisherTruth {
             subscriptions: BTreeMap::new(),
             members: BTreeMap::new(),
             steering: BTreeMap::new(),
+            handed_on: BTreeMap::new(),
             pauses: Vec::new(),
             pauses_asked: Vec::new(),
             resumes: Vec::new(),

@@ -31,6 +31,14 @@ pub(crate) fn draw(scenario: &mut Scenario) {
     reselection::draw_conditions(scenario, &mut stream(73));
     draw_held_again(scenario, &mut stream(79));
     haste::draw(scenario, &mut stream(131));
+    draw_delegation(scenario, &mut stream(137));
+}
+
+/// Some hand on what they are asked for.
+fn draw_delegation(scenario: &mut Scenario, prng: &mut Prng) {
+    for plan in &mut scenario.publishers {
+        plan.delegates_requests = prng.chance(15);
+    }
 }
 
 /// Some have what they hold as the publisher is lost come again.

@@ -64,6 +64,8 @@ pub(crate) struct PublisherPlan {
     pub(crate) skew_steps: u32,
     /// Whether it may be asked for anything.
     pub(crate) takes_requests: bool,
+    /// Whether it hands on what it is asked for.
+    pub(crate) delegates_requests: bool,
     /// A rank that lags and hurries, and may be further ahead than the others.
     pub(crate) hasty: Option<Haste>,
     pub(crate) limit_requests_per_second: u32,
@@ -348,6 +350,7 @@ pub(crate) fn draw_publisher(prng: &mut Prng) -> PublisherPlan {
         stops_at: None,
         skew_steps: prng.between(1, 5) as u32,
         takes_requests: true,
+        delegates_requests: false,
         hasty: None,
         limit_requests_per_second: REQUESTS_PER_SECOND,
         limit_bytes: prng.pick(&[1 << 30, 1 << 30, 1 << 30, 1_500]),

@@ -199,6 +199,7 @@ impl World {
         config.lag_report = self.scenario.timing.lag_report;
         config.measures = Arc::new(Sums);
         config.parameters = if plan.takes_requests { parameters() } else { Vec::new() };
+        config.delegates_requests = plan.delegates_requests;
         config.limit_requests_per_second = plan.limit_requests_per_second;
         config.mutation = self.mutation();
         config

@@ -5,6 +5,7 @@ use crate::simulator::falsification::Falsification;
 use crate::simulator::machine::{Input, Machine};
 use crate::simulator::names::{CohortId, SlotId};
 use crate::simulator::oracle::Rule;
+use crate::simulator::steering::answered_elsewhere;
 use crate::simulator::world::observers::is_status;
 use crate::simulator::world::{Due, Life, World};
 use fp_proto::bounds::FRAGMENT_BYTES;
@@ -69,6 +70,13 @@ impl World {
             Effect::LogRequest { request, outcome, .. } => {
                 self.note(slot, || format!("logs that {} asked for {}: {outcome}", request.by, request.name));
             }
+            Effect::Delegate { change, request } => {
+                self.note(slot, || format!("hands on that {} asks for {}", request.by, request.name));
+                self.oracle.handed_on(self.slot(slot).cohort, change, &request);
+                let outcome = answered_elsewhere(&request.name, &request.value);
+                let at = self.now.after(self.prng.micros(50, 60_000));
+                self.queue.push(at, Due::Input(slot, Input::Answered(change, outcome)));
+            }
             Effect::Event(event) => self.event(slot, event),
         }
     }
@@ -87,6 +95,7 @@ impl World {
             | Effect::Assigned { .. }
             | Effect::Free { .. }
             | Effect::LogRequest { .. }
+            | Effect::Delegate { .. }
             | Effect::Event(_) => false,
         };
         let who = self.slot(slot).who.clone();

@@ -66,6 +66,7 @@ impl World {
             | Effect::PublishName { .. }
             | Effect::WithdrawName { .. }
             | Effect::LogRequest { .. }
+            | Effect::Delegate { .. }
             | Effect::Lookup { .. } => vec![effect],
         }
     }
