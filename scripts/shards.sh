@@ -59,7 +59,9 @@ under_mpi=(--test suite -- mpi:: fortran:: refined:: conventions::)
 failures=(--test failures)
 endurance=(--test endurance -- --nocapture)
 stager=(--test suite -- staging::a_killed_stager)
-forwarding=(--test suite -- forwarding:: --nocapture)
+# They wait for one another's processes more than they compute.
+forwarding=(--test suite -- forwarding:: forwarding_anew:: forwarding_hops:: forwarding_selections:: --nocapture
+    --test-threads 6)
 steering=(--test processes -- steering::)
 outliving=(--test suite -- staging::a_stream_outlives)
 seen_by_vtk=(--test cells)

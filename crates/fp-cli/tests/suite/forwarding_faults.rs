@@ -5,10 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::certificates::Authority;
 use crate::forwarding::{forward, gate};
-use crate::staging::{interrupt, publisher_options, put_steps};
+use crate::kinds::eventually;
+use crate::staging::{attach, interrupt, publisher_options, put_steps, take};
 use crate::support::{Live, Run};
+use crate::wire::Wire;
 use fp_core::connection::{Connection, ConnectionListener, Incoming};
 use fp_core::{Publisher, Token};
+use rustix::process::{Pid, Signal, kill_process};
 
 fn fails(forward: Run, code: i32, said: &str) {
     let ended = forward.finish();
@@ -216,9 +219,7 @@ fn a_gate_does_not_believe_either() {
         "{answer}"
     );
     drop(first);
-    crate::kinds::eventually("it has gone", || {
-        answers(std::slice::from_ref(&other)).starts_with("{\"welcome\"")
-    });
+    eventually("it has gone", || answers(std::slice::from_ref(&other)).starts_with("{\"welcome\""));
     let ended = interrupt(gate);
     assert!(ended.stderr.contains("is turned away: it offers no stream"), "{}", ended.stderr);
 }
@@ -233,4 +234,29 @@ fn a_step_that_the_gate_has_no_room_for_is_named() {
     fails(forward, 1, "step 0: it takes more than the 32768 bytes");
     drop(publisher);
     interrupt(gate);
+}
+
+/// It says nothing for longer than a way may be silent, and is there again as it goes on.
+#[test]
+fn a_gate_that_stalls_is_away_and_loses_nothing() {
+    let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (gate, address) = gate(outside.path(), &["--subscribers", "1", "--once"]);
+    let way = Wire::to(&address);
+    let forward = forward(inside.path(), &way.address(), &["--once"]);
+    let mut publisher = Publisher::open("sim", publisher_options(inside.path())).unwrap();
+    // It has more patience than `forward`.
+    let mut subscriber = attach(outside.path(), "sim", |one| one.with_silence(Duration::from_secs(60)));
+    put_steps(&mut publisher, 3);
+    assert_eq!([(); 3].map(|()| take(&mut subscriber)), [Some(0), Some(1), Some(2)]);
+    let signal = |signal| kill_process(Pid::from_child(&gate.child), signal).unwrap();
+    signal(Signal::STOP);
+    put_steps(&mut publisher, 3);
+    eventually("it dials again", || way.dialled() > 1);
+    signal(Signal::CONT);
+    assert_eq!([(); 3].map(|()| take(&mut subscriber)), [Some(3), Some(4), Some(5)]);
+    publisher.close().expect("all of it was taken");
+    assert_eq!(take(&mut subscriber), None);
+    let [ended, gate] = [forward.finish(), gate.finish()];
+    assert_eq!((ended.code, gate.code), (Some(0), Some(0)), "{} {}", ended.stderr, gate.stderr);
+    assert!(ended.stderr.contains("is away: "), "{}", ended.stderr);
 }

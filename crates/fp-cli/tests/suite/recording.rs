@@ -208,6 +208,37 @@ fn a_file_that_is_none_is_named() {
     assert!(full.code == Some(2) && full.stderr.contains("is there already"), "{}", full.stderr);
 }
 
+/// A newer command wrote it: this one says so, and leaves it as it is.
+#[test]
+fn a_file_of_a_newer_version_is_named_and_left_as_it_is() {
+    let live = Live::start("heat");
+    let file = live.path().join("heat.fpsr");
+    let out = file.to_str().unwrap();
+    let run = Run::of(&live, &["record", "heat", "--out", out, "--steps", "2"]).finish();
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let mut bytes = fs::read(&file).unwrap();
+    // The version, and the checksum of the header that has it.
+    bytes[4] += 1;
+    let sum = crc32c::crc32c(&bytes[..28]);
+    bytes[28..32].copy_from_slice(&sum.to_le_bytes());
+    fs::write(&file, &bytes).unwrap();
+    let commands = [
+        &["replay", out, "--as", "again"][..],
+        &["record", "heat", "--out", out, "--append"],
+        &["ls", out],
+        &["describe", out],
+    ];
+    for arguments in commands {
+        let run = Run::of(&live, arguments).finish();
+        assert_eq!(run.code, Some(1), "{arguments:?}: {}", run.stderr);
+        for words in ["heat.fpsr", "of version 2 of the format", "reads version 1"] {
+            assert!(run.stderr.contains(words), "{arguments:?}: {words}: {}", run.stderr);
+        }
+        assert_eq!(fs::read(&file).unwrap(), bytes, "{arguments:?}");
+    }
+    live.stop();
+}
+
 #[test]
 fn who_waits_to_replay_is_ended_by_ctrl_c_and_who_records_nothing_leaves_no_file() {
     let (live, place) = (Live::start("heat"), tempfile::tempdir().unwrap());
