@@ -3,7 +3,7 @@
 use crate::config::ContactText;
 use crate::event::Event;
 use crate::message::{ChangeId, MemberId, Message};
-use crate::steering::{SteeringOutcome, SteeringRequest};
+use crate::steering::{Awaited, SteeringOutcome, SteeringRequest};
 use fp_types::{Epoch, StepId, SubscriptionId};
 
 /// A live control link, named by the coordinator; never used again after it was disconnected.
@@ -127,6 +127,8 @@ pub enum Effect {
         change: ChangeId,
         /// What is asked for, as it was sent, and by whom.
         request: Box<SteeringRequest>,
+        /// Whether somebody waits for the answer.
+        awaited: Awaited,
     },
     /// Tell the application.
     Event(Event),

@@ -7,13 +7,14 @@ use crate::parameter::{LIMIT_PARAMETERS, Parameter, ParameterKind};
 use fp_types::{AttributeValue, Rank, Real, StepId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Weak;
 use std::time::Duration;
 
 /// Requests of a stream that may be under way at one time.
 pub const LIMIT_STEERING: usize = 16;
-/// The same where they are handed on. Whoever answers them lets fewer be under way. So what has a simulation go on is not
-/// held up by what waits for that.
-pub const LIMIT_DELEGATED: usize = 64;
+/// The same where they are handed on. Whoever answers them lets as many values be under way, and as many resumes. So what has
+/// a simulation go on is not held up by what waits for that.
+pub const LIMIT_DELEGATED: usize = 2 * LIMIT_STEERING;
 
 /// What a request does on each rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +75,25 @@ impl SteeringRequest {
         self.urgency == Urgency::Now && self.effect != SteeringEffect::Resume
     }
 }
+
+/// Whether somebody waits for the answer to a request that was handed on.
+#[derive(Clone, Debug)]
+pub struct Awaited(pub(crate) Weak<SteeringRequest>);
+
+impl Awaited {
+    /// Whether somebody still does.
+    pub fn is_so(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
+
+impl PartialEq for Awaited {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ptr_eq(&other.0)
+    }
+}
+
+impl Eq for Awaited {}
 
 /// Why a request never reaches the simulation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

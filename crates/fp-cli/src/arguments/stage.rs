@@ -55,6 +55,9 @@ pub(crate) struct StageOptions {
     /// Whether it is one of several, each on its host.
     #[command(flatten)]
     pub(crate) per_host: PerHostOptions,
+    /// Passes no requests of its subscribers on to the simulation
+    #[arg(long)]
+    pub(crate) no_requests: bool,
     /// Never lets the publisher wait: where neither memory nor disk has room, old steps are dropped
     #[arg(long)]
     pub(crate) lossy: bool,

@@ -34,6 +34,9 @@ pub(crate) struct Mark {
 pub(crate) struct Request {
     /// No other request of any gate has it, as far as a `forward` sees.
     pub(crate) number: u64,
+    /// The opening that the subscriber's steps are of.
+    #[serde(serialize_with = "put_epoch", deserialize_with = "epoch")]
+    pub(crate) epoch: Epoch,
     pub(crate) parameter: String,
     pub(crate) value: AttributeValue,
     /// What the subscriber calls itself.
@@ -43,9 +46,9 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    pub(crate) fn of(request: &ParameterRequest, number: u64) -> Self {
+    pub(crate) fn of(request: &ParameterRequest, number: u64, epoch: Epoch) -> Self {
         let (parameter, by) = (request.parameter().to_owned(), request.by().to_owned());
-        Self { number, parameter, value: request.value().clone(), by, now: request.is_urgent() }
+        Self { number, epoch, parameter, value: request.value().clone(), by, now: request.is_urgent() }
     }
 }
 
@@ -191,10 +194,11 @@ mod tests {
     #[test]
     fn requests_and_answers_are_these_texts() {
         let (parameter, by) = ("level".to_owned(), "viewer".to_owned());
-        let request = Request { number: u64::MAX, parameter, value: 0.1.into(), by, now: true };
+        let epoch = Epoch(0xab);
+        let request = Request { number: u64::MAX, epoch, parameter, value: 0.1.into(), by, now: true };
         let text = concat!(
-            r#"{"request":{"number":18446744073709551615,"parameter":"level","value":{"Real":"0.1"},"#,
-            r#""by":"viewer","now":true}}"#
+            r#"{"request":{"number":18446744073709551615,"epoch":"000000000000000000000000000000ab","#,
+            r#""parameter":"level","value":{"Real":"0.1"},"by":"viewer","now":true}}"#
         );
         is_said(&Note::Request(request), text);
         for (outcome, text) in answers() {
@@ -259,8 +263,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_cross_to_the_bit() {
-        for real in [f64::NAN, f64::INFINITY, -0.0, 5e-324, f64::MAX, 0.1 + 0.2] {
+    fn numbers_cross_as_they_are() {
+        for real in [f64::NAN, f64::NEG_INFINITY, -0.0, 5e-324, f64::MAX, 0.1 + 0.2] {
             let told = serde_json::to_string(&AttributeValue::from(real)).unwrap();
             assert_eq!(serde_json::from_str::<AttributeValue>(&told).unwrap(), real.into(), "{told}");
         }

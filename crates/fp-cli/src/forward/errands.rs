@@ -1,6 +1,7 @@
 //! What subscribers of the gate ask of the simulation: asked here, and answered over whatever connection there is then.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -12,7 +13,7 @@ use crate::crossing::{Note, Request};
 use crate::delegate::{Delegate, unreachable};
 
 /// Requests under way at one time: more than a gate hands on.
-const LIMIT_ERRANDS: usize = 128;
+const LIMIT_ERRANDS: usize = 64;
 
 /// Answers that are remembered for a gate that has not heard them. It asks for no more at one time.
 const LIMIT_ANSWERS: usize = 256;
@@ -60,7 +61,10 @@ impl Errands {
             return;
         }
         if state.answers.iter().any(|(answered, _)| *answered == number) {
-            return state.untold.push_back(number);
+            if !state.untold.contains(&number) {
+                state.untold.push_back(number);
+            }
+            return;
         }
         if self.delegate.is_none() {
             let reason = "`flexpath forward` brings none from here (--no-requests)";
@@ -75,7 +79,9 @@ impl Errands {
         let errands = self.clone();
         let named = thread::Builder::new().name("ask the simulation".to_owned());
         let asking = named.spawn(move || {
-            let outcome = errands.asked(request);
+            let asked = catch_unwind(AssertUnwindSafe(|| errands.asked(request)));
+            let reason = "`flexpath forward` panicked over it".to_owned();
+            let outcome = asked.unwrap_or(SteeringOutcome::Unanswered { reason });
             errands.state().answer(number, outcome);
         });
         if let Err(error) = asking {
@@ -86,8 +92,15 @@ impl Errands {
 
     fn asked(&self, request: Request) -> SteeringOutcome {
         let Some(delegate) = &self.delegate else { return SteeringOutcome::Over };
-        let Request { parameter, value, by, now, .. } = request;
-        delegate.ask((&parameter, value), &by, now)
+        let Request { epoch, parameter, value, by, now, .. } = request;
+        // How long whoever asked waits is not known here.
+        delegate.ask((&parameter, value), (&by, now), Some(epoch), || true)
+    }
+
+    /// Whether anything is still to be told.
+    pub(super) fn are_under_way(&self) -> bool {
+        let state = self.state();
+        !state.under_way.is_empty() || !state.untold.is_empty()
     }
 
     /// An answer that was not told yet.
@@ -106,7 +119,7 @@ impl Errands {
 impl Forward<'_> {
     /// Tells the gate what became of requests. What does not come through is asked for again.
     pub(super) fn answer(&self) {
-        while let Some(passage) = &self.passage
+        while let Some(passage) = self.passage.as_ref().filter(|passage| passage.hears_answers())
             && let Some(note) = self.errands.next_untold()
         {
             if let Err(error) = passage.tell(&note) {
@@ -119,10 +132,11 @@ impl Forward<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fp_core::Epoch;
 
     fn request(number: u64) -> Request {
         let (parameter, by) = ("level".to_owned(), "viewer".to_owned());
-        Request { number, parameter, value: 1.into(), by, now: false }
+        Request { number, epoch: Epoch(1), parameter, value: 1.into(), by, now: false }
     }
 
     /// A gate that has not heard the answer asks again, over another connection.

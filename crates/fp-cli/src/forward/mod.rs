@@ -43,6 +43,9 @@ const PROGRESS: Duration = Duration::from_secs(10);
 /// How long a first step of the past is awaited before the gate opens the stream.
 const RESERVE_PATIENCE: Duration = Duration::from_secs(2);
 
+/// How long answers to requests are awaited where the stream has ended.
+const ANSWERS: Duration = Duration::from_secs(10);
+
 /// How soon a gate that is away is dialled again, at first and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
@@ -210,7 +213,7 @@ impl Forward<'_> {
             NextStep::NotYet | NextStep::Ended(_) => self.begin(&source),
         }
         let mut ending = None;
-        let mut told = Instant::now();
+        let (mut told, mut ended) = (Instant::now(), Instant::now());
         while !self.is_over() {
             if told.elapsed() >= PROGRESS {
                 eprintln!("flexpath: stream {:?}: {} so far", self.options.stream, self.progress());
@@ -228,10 +231,11 @@ impl Forward<'_> {
             if ending.is_none() {
                 ending = self.take(&mut source)?;
                 self.held.note_final(ending.is_some());
+                ended = Instant::now();
             } else if self.held.other() == Other::Ended {
                 break;
             } else {
-                self.tell_end();
+                self.tell_end(ended);
                 // What is under way is awaited.
                 self.held.wait(NOTICE);
             }
@@ -274,10 +278,12 @@ impl Forward<'_> {
         Ok(None)
     }
 
-    /// Tells the gate that no step comes any more, once over each connection.
-    fn tell_end(&self) {
+    /// Tells the gate that no step comes any more, once over each connection. The last one came then. Behind that a gate hears
+    /// nothing for as long as its subscribers take, so what became of requests is told before.
+    fn tell_end(&self, ended: Instant) {
+        let is_told = !self.errands.are_under_way() || ended.elapsed() >= ANSWERS;
         // What the gate is not ready for is sent before.
-        let is_all_sent = !self.held.has_unsent();
+        let is_all_sent = is_told && !self.held.has_unsent();
         let Some(passage) = self.passage.as_ref().filter(|_| is_all_sent && self.held.await_end()) else {
             return;
         };

@@ -122,6 +122,11 @@ impl Passage {
         self.version >= VERSION_RUNS
     }
 
+    /// Whether the gate knows what an answer to a request is.
+    pub(super) fn hears_answers(&self) -> bool {
+        self.version >= VERSION
+    }
+
     /// Says something.
     pub(super) fn tell(&self, note: &Note) -> io::Result<()> {
         note.tell(&self.connection)

@@ -157,12 +157,7 @@ fn take(
                 Note::Answered { number, outcome } => inflow.answered(number, outcome),
                 Note::Ended => {
                     inflow.end(Some(number)).map_err(Parting::Ended)?;
-                    // It says so once more when it has heard that. If the way is cut before, it comes again.
-                    return match connection.incoming()? {
-                        None => Ok(false),
-                        Some(Incoming::Note(bytes)) if Note::read(&bytes)? == Note::Ended => Ok(true),
-                        Some(_) => Err(Parting::Wrong("it goes on behind its end".to_owned())),
-                    };
+                    return hear_end(inflow, connection);
                 }
                 Note::Offer { .. }
                 | Note::Welcome { .. }
@@ -183,6 +178,20 @@ fn take(
                 let received = Received::read(connection, &how, spare)?;
                 in_time(inflow.publish(gate, received, opened, number))?;
             }
+        }
+    }
+}
+
+/// Who brought a stream says once more that it has ended, when it has heard that it has here: then it has. If the way is cut
+/// before, it comes again. Requests may still be answered.
+fn hear_end(inflow: &Inflow, connection: &Connection) -> Result<bool, Parting> {
+    loop {
+        let Some(incoming) = connection.incoming()? else { return Ok(false) };
+        let note = if let Incoming::Note(bytes) = incoming { Some(Note::read(&bytes)?) } else { None };
+        match note {
+            Some(Note::Ended) => return Ok(true),
+            Some(Note::Answered { number, outcome }) => inflow.answered(number, outcome),
+            _ => return Err(Parting::Wrong("it goes on behind its end".to_owned())),
         }
     }
 }

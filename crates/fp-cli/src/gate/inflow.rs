@@ -24,8 +24,9 @@ const LIMIT_GAP: u64 = 100_000;
 /// How long a stream that has ended is remembered for whoever brought it and has not heard of that.
 const ENDED: Duration = Duration::from_secs(30);
 
-/// How long who brings the stream may be away, while somebody waits for what becomes of a request.
-const AWAY: Duration = Duration::from_secs(10);
+/// How long who brings the stream may be away, while somebody waits for what becomes of a request. It finds within ten seconds
+/// that it is, and dials again.
+const AWAY: Duration = Duration::from_secs(30);
 
 /// How long that is awaited: longer than it is where the simulation is asked.
 const ANSWER: Duration = Duration::from_secs(620);
@@ -59,8 +60,11 @@ struct State {
     is_counted: bool,
     /// Which variables they want.
     wanted: Wanted,
-    /// What they ask of the simulation.
+    /// What they ask of the simulation, and the opening that their steps are of.
     requests: Requests,
+    published: Option<Epoch>,
+    /// Since when no step comes any more.
+    ending: Option<Instant>,
     /// The opening of a run that begins anew, and whether nobody has to do with the one before any more.
     anew: Option<Epoch>,
     is_ready: bool,
@@ -264,14 +268,16 @@ impl Inflow {
         let began = Instant::now();
         let mut state = self.state();
         let number = match &state.line {
-            _ if state.is_over => return unreachable("the stream is being ended there"),
+            _ if state.is_over || state.ending.is_some() => {
+                return unreachable("the stream has ended where it comes from");
+            }
             None => return unreachable("nobody brings the stream to the gate now"),
             Some(line) if line.version < VERSION => {
                 return unreachable("the `flexpath forward` that brings the stream is of an older version");
             }
             Some(line) => {
-                let forward = line.forward.clone();
-                let (number, note) = state.requests.open(request, &forward);
+                let (forward, epoch) = (line.forward.clone(), state.published.unwrap_or_default());
+                let (number, note) = state.requests.open(request, epoch, &forward);
                 state.untold.push_back(note);
                 number
             }
@@ -281,12 +287,16 @@ impl Inflow {
             if let Some(outcome) = state.requests.take(number) {
                 return outcome;
             }
-            let is_away = state.away.is_some_and(|since| since.elapsed() >= AWAY);
-            if state.is_over || is_away {
-                return state.requests.give_up(number, "whoever was to ask for it is away");
-            }
-            if began.elapsed() >= ANSWER {
-                return state.requests.give_up(number, "no answer came");
+            let is_long = |since: Option<Instant>| since.is_some_and(|since| since.elapsed() >= AWAY);
+            let is_away = state.is_over || is_long(state.away) || is_long(state.ending);
+            let is_left = !request.is_awaited() || began.elapsed() >= ANSWER;
+            if is_away || is_left {
+                let why = if is_away { "whoever was to ask for it is away" } else { "no answer came" };
+                let is_it = |note: &Note| matches!(note, Note::Request(asked) if asked.number == number);
+                let told = state.untold.len();
+                state.untold.retain(|note| !is_it(note));
+                let is_told = state.untold.len() == told;
+                return state.requests.give_up(number, why, is_told);
             }
             state = self.changed.wait_timeout(state, NOTICE).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -352,7 +362,7 @@ impl Inflow {
         if begins_anew {
             // It may be ready since a connection before.
             self.tell(|state| {
-                state.anew = Some(opened.epoch);
+                (state.anew, state.published) = (Some(opened.epoch), Some(opened.epoch));
                 state.is_ready |= has_ended;
                 state.opened()
             });
@@ -370,6 +380,7 @@ impl Inflow {
         let awaited = {
             let mut state = self.state();
             (state.anew, state.is_ready) = (None, false);
+            (state.published, state.ending) = (Some(opened.epoch), None);
             state.awaited()
         };
         Ok(outlet.insert(Outlet::open((gate, self), opened, numbers, awaited)?))
@@ -437,7 +448,7 @@ impl Inflow {
                 return Ok(Reception::Late);
             }
             state.pending.push(mark);
-            state.has = Some(mark);
+            (state.has, state.published) = (Some(mark), Some(mark.epoch));
         }
         if open.hand(received, taken) {
             return Ok(Reception::Handed);
@@ -459,6 +470,7 @@ impl Inflow {
                 return Ok(());
             }
             state.ended = state.has.map(|has| has.epoch).or(state.ended);
+            state.ending.get_or_insert_with(Instant::now);
             state.is_over
         };
         outlet.take().map_or(Ok(()), |outlet| outlet.finish(is_over))?;

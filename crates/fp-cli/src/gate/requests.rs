@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use fp_core::{ParameterRequest, SteeringOutcome};
+use fp_core::{Epoch, ParameterRequest, SteeringOutcome};
 
 use crate::crossing::{Note, Request};
+use crate::delegate::unreachable;
 
 /// One that is under way.
 struct Open {
@@ -34,10 +35,10 @@ fn unanswered(reason: &str) -> SteeringOutcome {
 
 impl Requests {
     /// One more, for that `forward`: its number, and what is to be told.
-    pub(super) fn open(&mut self, request: &ParameterRequest, forward: &str) -> (u64, Note) {
+    pub(super) fn open(&mut self, request: &ParameterRequest, epoch: Epoch, forward: &str) -> (u64, Note) {
         let number = self.next;
         self.next = number.wrapping_add(1);
-        let request = Request::of(request, number);
+        let request = Request::of(request, number, epoch);
         let told = Note::Request(request.clone());
         self.open.insert(number, Open { request, forward: forward.to_owned(), outcome: None });
         (number, told)
@@ -73,9 +74,9 @@ impl Requests {
         Some(outcome)
     }
 
-    /// Nobody waits for it any more, and why.
-    pub(super) fn give_up(&mut self, number: u64, reason: &str) -> SteeringOutcome {
+    /// It is not waited for any more, and why. What was never told never reached the simulation.
+    pub(super) fn give_up(&mut self, number: u64, reason: &str, is_told: bool) -> SteeringOutcome {
         self.open.remove(&number);
-        unanswered(reason)
+        if is_told { unanswered(reason) } else { unreachable(reason) }
     }
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fp_core::{
-    Cohort, Interrupt as Asked, OnLoss, PublisherOptions, QueuePolicy, RequestDelegate, StartAt, StepId,
-    SubscriberOptions,
+    Cohort, Interrupt as Asked, OnLoss, PublisherOptions, QueuePolicy, StartAt, StepId, SubscriberOptions,
 };
 
 use super::relay::Relay;
@@ -64,12 +63,16 @@ impl Relay {
         asked.first_step = (goes_on || first > StepId(0)).then_some(first.0);
         let credentials = options.credentials.read()?;
         credentials.set(&mut asked.link);
-        asked = asked.with_request_delegate(RequestDelegate::from(Delegate {
+        let delegate = Delegate {
             stream: self.stream.clone(),
             rendezvous: self.rendezvous.clone(),
             credentials,
             is_over: Arc::new(self.over()),
-        }));
+        };
+        if !options.no_requests {
+            let course = self.course.clone();
+            asked = asked.with_request_delegate(delegate.of_publisher(move || course.epoch()));
+        }
         // Unlike a lone subscriber's, its ranks are dialled.
         asked.link.tcp = options.listen;
         Ok(asked)

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::forwarding::{a_while, forward, gate};
 use crate::kinds::{at, eventually};
-use crate::staging::{interrupt, is_open, kill, publisher_options};
+use crate::staging::{attach, interrupt, is_open, kill, publisher_options, put_steps};
 use crate::support::{Ended, PATIENCE, Run};
 use crate::wire::Wire;
-use fp_core::connection::{Connection, Incoming};
+use fp_core::connection::{Connection, ConnectionListener, Incoming};
 use fp_core::{
-    ParameterKind, Publisher, PublisherOptions, QueuePolicy, RequestError, SteeringRefusal, StepId,
+    NextStep, ParameterKind, Publisher, PublisherOptions, QueuePolicy, RequestError, SteeringRefusal, StepId,
     Subscriber, SubscriberOptions,
 };
 use tempfile::TempDir;
@@ -246,6 +246,84 @@ fn a_simulation_that_is_gone_takes_no_request_behind_a_stager() {
     end(stager);
 }
 
+/// As a gate says it.
+fn asked(number: u64, epoch: &str) -> String {
+    let of = format!(r#""number":{number},"epoch":"{epoch}","parameter":"level","value":{{"Integer":1}}"#);
+    format!(r#"{{"request":{{{of},"by":"f","now":false}}}}"#)
+}
+
+/// One who has steps of a run that is over does not steer the one that has its name now. What is asked again is answered again.
+#[test]
+fn a_request_of_another_run_does_not_come_to_the_simulation() {
+    let simulation = Simulation::start();
+    let mut listener = ConnectionListener::listen("127.0.0.1:0".parse().unwrap(), None, None, None).unwrap();
+    let forward = forward(simulation.path(), &listener.address().to_string(), &[]);
+    let connection = listener.accept(PATIENCE).unwrap().expect("it dials");
+    let mut notes = std::iter::from_fn(|| {
+        loop {
+            if let Incoming::Note(note) = connection.incoming().unwrap()? {
+                return Some(String::from_utf8(note).unwrap());
+            }
+            // A step: what it has is of no interest here.
+            let _ = std::io::Read::read(&mut &connection, &mut [0; 4096]).unwrap();
+        }
+    });
+    assert!(notes.next().unwrap().starts_with(r#"{"offer":{"version":4,"#));
+    connection.tell(br#"{"welcome":{"has":null,"pending":[],"reserve":0}}"#).unwrap();
+    for _ in 0..2 {
+        connection.tell(asked(7, "000000000000000000000000000000ab").as_bytes()).unwrap();
+        let answer = notes.find(|note| note.starts_with(r#"{"answered":{"number":7,"#)).unwrap();
+        assert!(answer.contains("the run that these steps are of is over there"), "{answer}");
+    }
+    kill(forward);
+    assert_eq!(simulation.end(), []);
+}
+
+/// The stream is there while its end is not taken; the simulation is not. What was under way ends with it, and all else in order.
+#[test]
+fn a_stream_that_ends_while_somebody_asks_ends_in_order() {
+    for is_under_way in [true, false] {
+        let (inside, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (gate, address) = gate(outside.path(), &["--subscribers", "1", "--once"]);
+        let forward = forward(inside.path(), &address, &["--once"]);
+        let mut publisher = Publisher::open("sim", options(inside.path())).unwrap();
+        // It holds the end up.
+        let mut slow = attach(outside.path(), "sim", |one| one);
+        put_steps(&mut publisher, 1);
+        let NextStep::Step(step) = slow.next_step(PATIENCE).unwrap() else { panic!("no step") };
+        let ask = || request(outside.path(), "sim", &["level=1", "--timeout", "60"]);
+        let said = thread::scope(|scope| {
+            if !is_under_way {
+                let closing = scope.spawn(move || publisher.close());
+                // Each request is refused in its own way, until the gate has heard of the end.
+                eventually("it has ended there", || ask().stderr.contains("the stream has ended"));
+                let said = ask();
+                drop(step);
+                closing.join().unwrap().unwrap();
+                return said;
+            }
+            let asking = scope.spawn(ask);
+            assert!(publisher.wait_for_subscriptions(2, PATIENCE) >= 2, "the forward, and who asks");
+            let closing = scope.spawn(move || publisher.close());
+            let said = asking.join().unwrap();
+            drop(step);
+            closing.join().unwrap().unwrap();
+            said
+        });
+        let known = match is_under_way {
+            // Or it has come too late for it.
+            true => ["nobody knows whether the simulation took it", "the publisher is closing"],
+            false => {
+                ["the request does not reach the simulation: the stream has ended where it comes from"; 2]
+            }
+        };
+        assert!(known.iter().any(|known| said.stderr.contains(known)), "{}", said.stderr);
+        assert!(matches!(slow.next_step(PATIENCE).unwrap(), NextStep::Ended(_)));
+        let [forward, gate] = [forward.finish(), gate.finish()];
+        assert_eq!((forward.code, gate.code), (Some(0), Some(0)), "{} {}", forward.stderr, gate.stderr);
+    }
+}
+
 /// One of a version before knows no request, and is told none.
 #[test]
 fn who_brings_a_stream_in_an_older_version_is_asked_nothing() {
@@ -265,7 +343,7 @@ fn who_brings_a_stream_in_an_older_version_is_asked_nothing() {
     let refused = request(outside.path(), "sim", &["level=1"]);
     assert!(refused.stderr.contains("is of an older version"), "{}", refused.stderr);
     // A request is the gate's to say.
-    let asked = r#"{"request":{"number":7,"parameter":"level","value":{"Integer":1},"by":"f","now":false}}"#;
+    let asked = asked(7, "ab");
     connection.tell(asked.as_bytes()).unwrap();
     let refused = std::iter::from_fn(|| match connection.incoming().unwrap() {
         Some(Incoming::Note(note)) => String::from_utf8(note).ok(),

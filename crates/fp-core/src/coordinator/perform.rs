@@ -6,7 +6,6 @@ use crate::value::parameter_request::ParameterRequest;
 use fp_proto::effect::Effect;
 use fp_proto::time::Moment;
 use std::os::fd::AsFd;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 impl<R: Role> Endpoint<R> {
@@ -82,8 +81,9 @@ impl<R: Role> Endpoint<R> {
                 let proof = peer.and_then(|peer| state.links.proof(peer.0));
                 state.role.log_request((&request, &outcome), proof.as_deref());
             }
-            Effect::Delegate { change, request } => {
-                state.role.hand_on(ParameterRequest::new((change, Arc::from(request))), &self.mailbox);
+            Effect::Delegate { change, request, awaited } => {
+                let request = ParameterRequest::handed_on(change, *request, awaited);
+                state.role.hand_on(request, &self.mailbox);
             }
             other @ (Effect::Assigned { .. } | Effect::Free { .. } | Effect::Event(_)) => {
                 state.role.effect(other)

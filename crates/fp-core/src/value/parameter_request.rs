@@ -1,7 +1,7 @@
 //! What somebody asks of the simulation.
 
 use fp_proto::message::ChangeId;
-use fp_proto::steering::{SteeringRequest, Urgency};
+use fp_proto::steering::{Awaited, SteeringRequest, Urgency};
 use fp_types::AttributeValue;
 use std::sync::Arc;
 
@@ -11,11 +11,22 @@ use std::sync::Arc;
 pub struct ParameterRequest {
     pub(crate) change: ChangeId,
     request: Arc<SteeringRequest>,
+    awaited: Option<Awaited>,
 }
 
 impl ParameterRequest {
     pub(crate) fn new((change, request): (ChangeId, Arc<SteeringRequest>)) -> Self {
-        Self { change, request }
+        Self { change, request, awaited: None }
+    }
+
+    /// One that is handed on.
+    pub(crate) fn handed_on(change: ChangeId, request: SteeringRequest, awaited: Awaited) -> Self {
+        Self { change, request: Arc::new(request), awaited: Some(awaited) }
+    }
+
+    /// Whether somebody waits for what becomes of it. Who asked for one that is handed on may leave before, or the stream end.
+    pub fn is_awaited(&self) -> bool {
+        self.awaited.as_ref().is_none_or(Awaited::is_so)
     }
 
     /// The parameter.

@@ -11,7 +11,8 @@ use std::sync::Arc;
 pub struct RequestDelegate(Arc<dyn Fn(&ParameterRequest) -> SteeringOutcome + Send + Sync>);
 
 impl RequestDelegate {
-    /// What it says is what who asked is told. Each request has a thread, so that it may wait for as long as an answer takes.
+    /// What it says is what who asked is told. Each request has a thread, so that it may wait for as long as an answer takes. It
+    /// should end soon once the request [is awaited](ParameterRequest::is_awaited) no more.
     pub fn new(answer: impl Fn(&ParameterRequest) -> SteeringOutcome + Send + Sync + 'static) -> Self {
         Self(Arc::new(answer))
     }

@@ -8,7 +8,7 @@ use crate::few::Few;
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::outcome::{EndReason, ExpulsionCause, LossReason, RefusalReason, SharePart, SpecPart};
 use crate::publisher::{Phase, PublisherMachine};
-use crate::publisher::{assignment, condition, drain, log};
+use crate::publisher::{assignment, condition, drain, log, steering};
 use crate::transition::Transition;
 use crate::wire::{Role, mutated};
 use fp_types::{Epoch, Rank, StandingCondition, StepId, StepSet, SubscriptionId};
@@ -277,6 +277,7 @@ fn end_member(machine: &mut PublisherMachine, member: MemberId, reason: MemberEn
     let Some(lead) = &mut machine.lead else { return };
     let Some(known) = lead.members.remove(&member) else { return };
     let subscription = known.subscription;
+    steering::member_left(machine, member);
     machine.wire.event(Event::MemberLeft { subscription, member, reason });
     drop_from_set(machine, subscription, member);
     let held: Vec<StepId> = known.held.iter().copied().collect();

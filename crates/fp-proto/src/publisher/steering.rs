@@ -8,8 +8,8 @@ use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
 use crate::parameter::LIMIT_PARAMETERS;
 use crate::publisher::log;
 use crate::steering::{
-    LIMIT_DELEGATED, LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal, SteeringRequest,
-    Urgency, cut,
+    Awaited, LIMIT_DELEGATED, LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal,
+    SteeringRequest, Urgency, cut,
 };
 use crate::time::Moment;
 use crate::transition::Transition;
@@ -68,8 +68,17 @@ pub(crate) struct Steering {
     urgent: (StepId, usize),
     /// At the lead: when those came that reached the simulation within the last second.
     recent: VecDeque<Moment>,
-    /// At the lead: who asked, under which number, and for what. Also what was handed on.
-    asked: BTreeMap<ChangeId, (MemberId, u64, SteeringRequest)>,
+    /// At the lead: what was asked, and is not answered. Also what was handed on.
+    asked: BTreeMap<ChangeId, Pending>,
+}
+
+/// A request that is not answered.
+struct Pending {
+    member: MemberId,
+    /// Its number, as the member counts.
+    id: u64,
+    /// Where it was handed on, whoever answers it sees by this that somebody waits.
+    request: Arc<SteeringRequest>,
 }
 
 impl Steering {
@@ -103,7 +112,7 @@ impl Steering {
     /// come before the next step, as each holds it up.
     fn has_room(&mut self, request: &SteeringRequest, next: StepId) -> bool {
         let resumes = |request: &SteeringRequest| request.effect == SteeringEffect::Resume;
-        let alike = self.asked.values().filter(|(.., other)| resumes(other) == resumes(request)).count();
+        let alike = self.asked.values().filter(|other| resumes(&other.request) == resumes(request)).count();
         if self.urgent.0 != next {
             self.urgent = (next, 0);
         }
@@ -124,15 +133,17 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     let admitted = if is_delegated { admit_delegated(machine) } else { admit(machine, &mut request) };
     if let Err(refusal) = admitted {
         machine.wire.mark(Transition::SteeringRefused);
-        answer_asker(machine, Some(from), id, request, SteeringOutcome::Refused(refusal));
+        answer_asker(machine, Some(from), id, Arc::new(request), SteeringOutcome::Refused(refusal));
         return;
     }
     let Some(lead) = &mut machine.lead else { return };
     let change = ChangeId(lead.next_change);
     lead.next_change += 1;
-    machine.steering.asked.insert(change, (member, id, request.clone()));
+    let pending = Arc::new(request.clone());
+    let awaited = Awaited(Arc::downgrade(&pending));
+    machine.steering.asked.insert(change, Pending { member, id, request: pending });
     if is_delegated {
-        return hand_on(machine, change, request);
+        return hand_on(machine, change, request, awaited);
     }
     let kind = ChangeKind::Steer(Box::new(request));
     log::append(machine, Decision::Prepare { change, subscription, kind });
@@ -183,20 +194,34 @@ fn admit_delegated(machine: &mut PublisherMachine) -> Result<(), SteeringRefusal
 }
 
 /// Somebody else answers it, whenever that is known.
-fn hand_on(machine: &mut PublisherMachine, change: ChangeId, request: SteeringRequest) {
+fn hand_on(machine: &mut PublisherMachine, change: ChangeId, request: SteeringRequest, awaited: Awaited) {
     machine.wire.mark(Transition::SteeringDelegated);
     let request = Box::new(request);
     if mutated!(machine.wire, DelegatedTwice) {
-        machine.wire.push(Effect::Delegate { change, request: request.clone() });
+        let (request, awaited) = (request.clone(), awaited.clone());
+        machine.wire.push(Effect::Delegate { change, request, awaited });
     }
-    machine.wire.push(Effect::Delegate { change, request });
+    machine.wire.push(Effect::Delegate { change, request, awaited });
+}
+
+/// A member has left. What was handed on for it nobody waits for any more: it makes room.
+pub(crate) fn member_left(machine: &mut PublisherMachine, member: MemberId) {
+    if !machine.config.delegates_requests {
+        return;
+    }
+    let of_member = |_: &ChangeId, pending: &mut Pending| pending.member == member;
+    let left: Vec<_> = machine.steering.asked.extract_if(.., of_member).collect();
+    for (_, Pending { id, request, .. }) in left {
+        let reason = "who asked has left".to_owned();
+        answer_asker(machine, None, id, request, SteeringOutcome::Unanswered { reason });
+    }
 }
 
 /// What became of a request that was handed on. Who closed meanwhile has told those who waited.
 pub(crate) fn delegate_answered(machine: &mut PublisherMachine, change: ChangeId, outcome: SteeringOutcome) {
     let first = machine.steering.asked.keys().next().copied();
     let change = first.filter(|_| mutated!(machine.wire, DelegateMisheard)).unwrap_or(change);
-    let Some((member, id, request)) = machine.steering.asked.remove(&change) else { return };
+    let Some(Pending { member, id, request }) = machine.steering.asked.remove(&change) else { return };
     let (peer, mut outcome) = (peer_of(machine, member), outcome.cut());
     if !outcome.is_within_bounds() {
         let reason = "the answer is longer than one may be".to_owned();
@@ -348,7 +373,7 @@ fn answer_if_complete(machine: &mut PublisherMachine, change: ChangeId) {
         machine.cohort.tell_parent(&mut machine.wire, Message::SteeringAnswer { change, declined });
         return;
     }
-    let Some((member, id, request)) = machine.steering.asked.remove(&change) else { return };
+    let Some(Pending { member, id, request }) = machine.steering.asked.remove(&change) else { return };
     let peer = peer_of(machine, member);
     let outcome = match declined {
         None => SteeringOutcome::Applied { step },
@@ -384,9 +409,15 @@ fn tell_askers(machine: &mut PublisherMachine) {
     let Steering { asked, answers, .. } = &mut machine.steering;
     let is_seen = |change: &ChangeId| answers.get(change).is_some_and(|answers| answers.own);
     let over: Vec<_> = asked.extract_if(.., |change, _| !is_seen(change)).collect();
-    for (_, (member, id, request)) in over {
+    let outcome = match machine.config.delegates_requests {
+        true => SteeringOutcome::Unanswered {
+            reason: "the stream ended here before there was an answer".to_owned(),
+        },
+        false => SteeringOutcome::Over,
+    };
+    for (_, Pending { member, id, request }) in over {
         let peer = peer_of(machine, member);
-        answer_asker(machine, peer, id, request, SteeringOutcome::Over);
+        answer_asker(machine, peer, id, request, outcome.clone());
     }
 }
 
@@ -399,11 +430,11 @@ fn answer_asker(
     machine: &mut PublisherMachine,
     peer: Option<PeerId>,
     id: u64,
-    request: SteeringRequest,
+    request: Arc<SteeringRequest>,
     outcome: SteeringOutcome,
 ) {
     if let Some(peer) = peer {
         machine.wire.send(peer, Message::Steered { id, outcome: outcome.clone() });
     }
-    machine.wire.push(Effect::LogRequest { peer, request: Box::new(request), outcome });
+    machine.wire.push(Effect::LogRequest { peer, request: Box::new(Arc::unwrap_or_clone(request)), outcome });
 }

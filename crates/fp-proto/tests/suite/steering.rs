@@ -389,7 +389,7 @@ fn handed_on(
     machine.handle_message(START, READER, message);
     let (mut handed, mut told) = (Vec::new(), Vec::new());
     for effect in effects(machine) {
-        if let Effect::Delegate { change, request } = effect {
+        if let Effect::Delegate { change, request, .. } = effect {
             handed.push((change, *request));
         } else if let Effect::Send { message: message @ Message::Steered { .. }, .. } = effect {
             told.push(message);
@@ -450,17 +450,22 @@ fn no_more_is_handed_on_than_may_be() {
     let mut machine = publisher_with(|config| config.delegates_requests = true);
     let refused = |refusal| answer(99, SteeringOutcome::Refused(refusal));
     let asked: Vec<ChangeId> =
-        (0..64).map(|id| handed_on(&mut machine, id, "level", 1.into()).0[0].0).collect();
-    let busy = (Vec::new(), refused(SteeringRefusal::Busy { limit: 64 }));
+        (0..32).map(|id| handed_on(&mut machine, id, "level", 1.into()).0[0].0).collect();
+    let busy = (Vec::new(), refused(SteeringRefusal::Busy { limit: 32 }));
     assert_eq!(handed_on(&mut machine, 99, "level", 1.into()), busy);
     machine.answer_delegated(START, asked[5], SteeringOutcome::Over);
     assert_eq!(steered(&mut machine), answer(5, SteeringOutcome::Over));
-    assert_eq!(handed_on(&mut machine, 64, "level", 1.into()).0.len(), 1);
+    assert_eq!(handed_on(&mut machine, 32, "level", 1.into()).0.len(), 1);
     // The reader holds a step, so that closing waits for it.
     let open = begin(&mut machine).step;
     end(&mut machine, open);
     machine.close(START);
-    assert_eq!(steered(&mut machine).len(), 64, "whoever waits is told that it is over");
+    let told = steered(&mut machine);
+    assert_eq!(told.len(), 32, "whoever waits is told that nobody knows");
+    let is_unanswered = |message: &Message| {
+        matches!(message, Message::Steered { outcome: SteeringOutcome::Unanswered { .. }, .. })
+    };
+    assert!(told.iter().all(is_unanswered), "{told:?}");
     let closing = (Vec::new(), refused(SteeringRefusal::Closing));
     assert_eq!(handed_on(&mut machine, 99, "level", 1.into()), closing);
     machine.answer_delegated(START, asked[0], SteeringOutcome::Over);
@@ -471,4 +476,26 @@ fn no_more_is_handed_on_than_may_be() {
     (0..2).for_each(|id| assert_eq!(handed_on(&mut machine, id, "level", 1.into()).0.len(), 1));
     let too_often = (Vec::new(), refused(SteeringRefusal::TooOften { per_second: 2 }));
     assert_eq!(handed_on(&mut machine, 99, "level", 1.into()), too_often);
+}
+
+/// Who asks and leaves takes no room, and whoever answers hears of it.
+#[test]
+fn what_was_asked_by_one_who_has_left_makes_room() {
+    let mut machine = publisher_with(|config| config.delegates_requests = true);
+    let message = Message::Steer { id: 7, name: "level".to_owned(), value: 1.into(), urgency: Urgency::Now };
+    machine.handle_message(START, READER, message);
+    let handed = effects(&mut machine).into_iter().find_map(|effect| {
+        if let Effect::Delegate { change, awaited, .. } = effect { Some((change, awaited)) } else { None }
+    });
+    let (change, awaited) = handed.expect("it is handed on");
+    assert!(awaited.is_so());
+    machine.handle_disconnected(START, READER);
+    assert!(!awaited.is_so());
+    let logged = effects(&mut machine).into_iter().find_map(|effect| {
+        if let Effect::LogRequest { peer, outcome, .. } = effect { Some((peer, outcome)) } else { None }
+    });
+    let reason = "who asked has left".to_owned();
+    assert_eq!(logged, Some((None, SteeringOutcome::Unanswered { reason })));
+    machine.answer_delegated(START, change, SteeringOutcome::Over);
+    assert!(effects(&mut machine).is_empty(), "nobody waits for it");
 }

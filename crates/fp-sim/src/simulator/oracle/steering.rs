@@ -4,7 +4,7 @@ use super::truth::{PauseTruth, PublisherTruth};
 use super::{Oracle, Rule};
 use crate::simulator::content::declines;
 use crate::simulator::names::CohortId;
-use crate::simulator::steering::{Asked, LONGEST, answered_elsewhere, value_of};
+use crate::simulator::steering::{Asked, LONGEST, answered_elsewhere, urgency_of, value_of};
 use fp_proto::commands::BegunStep;
 use fp_proto::message::ChangeId;
 use fp_proto::steering::{SteeringOutcome, SteeringRefusal, SteeringRequest};
@@ -32,10 +32,16 @@ impl Oracle {
     pub(crate) fn handed_on(&mut self, cohort: CohortId, change: ChangeId, request: &SteeringRequest) {
         let asks = |asked: &Asked| asked.sent() == (request.name.as_str(), request.value.clone());
         let mut steers = self.subscribers.values().flat_map(|reader| reader.steers.values());
-        let is_asked = steers.any(|(.., asked)| asks(asked));
+        let found = steers.find(|(.., asked)| asks(asked)).map(|(.., asked)| *asked);
         let Some(truth) = self.publishers.get_mut(&cohort) else { return };
+        // Each value is asked for once, and pauses by several.
+        let is_repeated = truth.handed_on.values().any(|other| other.value == request.value);
         let is_first = truth.handed_on.insert(change, request.clone()).is_none();
-        let is_right = is_asked && is_first && truth.plan.delegates_requests;
+        let is_as_asked = found.is_some_and(|asked| match asked {
+            Asked::Value(number) => !is_repeated && request.urgency == urgency_of(number),
+            Asked::Wrong | Asked::Pause(_) | Asked::Resume => true,
+        });
+        let is_right = is_as_asked && is_first && truth.plan.delegates_requests;
         self.demand(is_right, Rule::RequestsAreHandedOnOnce, || {
             format!("{cohort} hands on {request:?} as {change:?}")
         });
@@ -199,17 +205,22 @@ fn is_answer_elsewhere(truth: &PublisherTruth, asked: Asked, outcome: &SteeringO
     let is_handed_on = truth.handed_on.values().any(|request| request.name == name && request.value == value);
     // Others ask for the same pause.
     let is_alone = matches!(asked, Asked::Value(_));
-    let is_refused_here = matches!(
-        outcome,
-        SteeringOutcome::Refused(
-            SteeringRefusal::Busy { .. } | SteeringRefusal::TooOften { .. } | SteeringRefusal::Closing
-        )
-    );
-    if is_refused_here {
-        return !is_handed_on || !is_alone;
+    let lead = &truth.ranks[0];
+    let has_closed = lead.close_called.is_some() || lead.told_lost;
+    match outcome {
+        SteeringOutcome::Refused(SteeringRefusal::Closing) => has_closed && (!is_handed_on || !is_alone),
+        SteeringOutcome::Refused(SteeringRefusal::Busy { .. } | SteeringRefusal::TooOften { .. }) => {
+            !is_handed_on || !is_alone
+        }
+        SteeringOutcome::Unanswered { reason } if has_closed && reason.starts_with("the stream ended") => {
+            is_handed_on
+        }
+        SteeringOutcome::Refused(_)
+        | SteeringOutcome::Applied { .. }
+        | SteeringOutcome::Declined { .. }
+        | SteeringOutcome::Unanswered { .. }
+        | SteeringOutcome::Over => is_handed_on && *outcome == answered_elsewhere(name, &value),
     }
-    let is_over = *outcome == SteeringOutcome::Over && truth.ranks[0].close_called.is_some();
-    is_handed_on && (is_over || *outcome == answered_elsewhere(name, &value))
 }
 
 /// Whether somebody had the simulation go on after that pause was asked for, or while it may have been.

@@ -70,7 +70,7 @@ impl World {
             Effect::LogRequest { request, outcome, .. } => {
                 self.note(slot, || format!("logs that {} asked for {}: {outcome}", request.by, request.name));
             }
-            Effect::Delegate { change, request } => {
+            Effect::Delegate { change, request, .. } => {
                 self.note(slot, || format!("hands on that {} asks for {}", request.by, request.name));
                 self.oracle.handed_on(self.slot(slot).cohort, change, &request);
                 let outcome = answered_elsewhere(&request.name, &request.value);
