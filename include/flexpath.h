@@ -2084,7 +2084,7 @@ flexpath_status flexpath_publisher_decline(struct flexpath_publisher *publisher,
  characters. A `kind` of 0 is for a parameter without a value, such as `checkpoint` or `resume`. `urgent` 1 has the ranks
  wait for one another: they see it at the next step that none has begun. Only rank 0 of a cohort asks, and only under a
  policy that may drop steps. It reads none while it waits. `FLEXPATH_STATUS_NOT_TAKEN`: the simulation does not take it,
- and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. Any thread.
+ and the text says who and why. `FLEXPATH_STATUS_TIMED_OUT`: it may still. `FLEXPATH_STATUS_LOST`: it may have. Any thread.
  */
 flexpath_status flexpath_subscriber_request(struct flexpath_subscriber *subscriber,
                                             const char *parameter,

@@ -310,12 +310,12 @@ fn a_stream_that_ends_while_somebody_asks_ends_in_order() {
             closing.join().unwrap().unwrap();
             said
         });
+        let gone = "the request does not reach the simulation: ";
+        let ended = format!("{gone}the stream has ended where it comes from");
         let known = match is_under_way {
             // Or it has come too late for it.
-            true => ["nobody knows whether the simulation took it", "the publisher is closing"],
-            false => {
-                ["the request does not reach the simulation: the stream has ended where it comes from"; 2]
-            }
+            true => ["nobody knows whether the simulation took it", "the publisher is closing", gone],
+            false => [ended.as_str(); 3],
         };
         assert!(known.iter().any(|known| said.stderr.contains(known)), "{}", said.stderr);
         assert!(matches!(slow.next_step(PATIENCE).unwrap(), NextStep::Ended(_)));
