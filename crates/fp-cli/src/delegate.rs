@@ -73,9 +73,7 @@ impl Delegate {
             Err(error) => error.into_outcome(),
         }
     }
-}
 
-impl Delegate {
     /// The same for a publisher, whose steps are of the run that `epoch` says.
     pub(crate) fn of_publisher(
         self,

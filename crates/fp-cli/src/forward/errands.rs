@@ -15,7 +15,7 @@ use crate::delegate::{Delegate, unreachable};
 /// Requests under way at one time: more than a gate hands on.
 const LIMIT_ERRANDS: usize = 64;
 
-/// Answers that are remembered for a gate that has not heard them. It asks for no more at one time.
+/// Answers that are remembered for a gate that has not heard them: of more requests than it has under way.
 const LIMIT_ANSWERS: usize = 256;
 
 #[derive(Default)]

@@ -1,21 +1,21 @@
 //! A stream that comes in: what the gate has of it, whoever brings it, and over whatever connection.
 
+mod asking;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use fp_core::connection::Connection;
-use fp_core::{Epoch, ParameterRequest, SteeringOutcome, StepId};
+use fp_core::{Epoch, StepId};
 
 use super::Gate;
 use super::outlet::{Numbers, Outlet};
 use super::received::{Opened, Received, Spare};
 use super::requests::Requests;
 use super::taken::Taken;
-use crate::crossing::{Mark, Note, VERSION, VERSION_PLAIN, VERSION_RUNS, Wanted};
-use crate::delegate::unreachable;
+use crate::crossing::{Mark, Note, VERSION_PLAIN, VERSION_RUNS, Wanted};
 use crate::failure::Failure;
-use crate::interrupt::NOTICE;
 
 /// Steps that may be missing before one, so that the stream goes on: each rank abandons them one by one. Behind a longer
 /// gap it opens anew, with that number.
@@ -23,13 +23,6 @@ const LIMIT_GAP: u64 = 100_000;
 
 /// How long a stream that has ended is remembered for whoever brought it and has not heard of that.
 const ENDED: Duration = Duration::from_secs(30);
-
-/// How long who brings the stream may be away, while somebody waits for what becomes of a request. It finds within ten seconds
-/// that it is, and dials again.
-const AWAY: Duration = Duration::from_secs(30);
-
-/// How long that is awaited: longer than it is where the simulation is asked.
-const ANSWER: Duration = Duration::from_secs(620);
 
 /// A connection over which the stream comes.
 struct Line {
@@ -213,6 +206,9 @@ impl Inflow {
                 return None;
             }
             if let Some(note) = state.untold.pop_front() {
+                if let Note::Request(request) = &note {
+                    state.requests.note_told(request.number);
+                }
                 return Some(note);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -260,53 +256,6 @@ impl Inflow {
             let is_new = !state.is_counted || state.subscribers != subscribers;
             (state.subscribers, state.is_counted) = (subscribers, true);
             is_new.then_some(Note::Subscribers(subscribers))
-        });
-    }
-
-    /// Has whoever brings the stream ask for that where it comes from, and waits for what becomes of it.
-    pub(super) fn ask(&self, request: &ParameterRequest) -> SteeringOutcome {
-        let began = Instant::now();
-        let mut state = self.state();
-        let number = match &state.line {
-            _ if state.is_over || state.ending.is_some() => {
-                return unreachable("the stream has ended where it comes from");
-            }
-            None => return unreachable("nobody brings the stream to the gate now"),
-            Some(line) if line.version < VERSION => {
-                return unreachable("the `flexpath forward` that brings the stream is of an older version");
-            }
-            Some(line) => {
-                let (forward, epoch) = (line.forward.clone(), state.published.unwrap_or_default());
-                let (number, note) = state.requests.open(request, epoch, &forward);
-                state.untold.push_back(note);
-                number
-            }
-        };
-        self.changed.notify_all();
-        loop {
-            if let Some(outcome) = state.requests.take(number) {
-                return outcome;
-            }
-            let is_long = |since: Option<Instant>| since.is_some_and(|since| since.elapsed() >= AWAY);
-            let is_away = state.is_over || is_long(state.away) || is_long(state.ending);
-            let is_left = !request.is_awaited() || began.elapsed() >= ANSWER;
-            if is_away || is_left {
-                let why = if is_away { "whoever was to ask for it is away" } else { "no answer came" };
-                let is_it = |note: &Note| matches!(note, Note::Request(asked) if asked.number == number);
-                let told = state.untold.len();
-                state.untold.retain(|note| !is_it(note));
-                let is_told = state.untold.len() == told;
-                return state.requests.give_up(number, why, is_told);
-            }
-            state = self.changed.wait_timeout(state, NOTICE).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// Whoever brings the stream says what became of a request.
-    pub(super) fn answered(&self, number: u64, outcome: SteeringOutcome) {
-        self.tell(|state| {
-            state.requests.answered(number, outcome);
-            None
         });
     }
 

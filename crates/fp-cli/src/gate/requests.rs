@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
 
-use fp_core::{Epoch, ParameterRequest, SteeringOutcome};
+use fp_core::SteeringOutcome;
 
 use crate::crossing::{Note, Request};
 use crate::delegate::unreachable;
@@ -11,8 +11,9 @@ use crate::delegate::unreachable;
 /// One that is under way.
 struct Open {
     request: Request,
-    /// To whom it was told.
+    /// For whom it is, and whether that may have heard it.
     forward: String,
+    is_told: bool,
     outcome: Option<SteeringOutcome>,
 }
 
@@ -35,13 +36,21 @@ fn unanswered(reason: &str) -> SteeringOutcome {
 
 impl Requests {
     /// One more, for that `forward`: its number, and what is to be told.
-    pub(super) fn open(&mut self, request: &ParameterRequest, epoch: Epoch, forward: &str) -> (u64, Note) {
+    pub(super) fn open(&mut self, request: impl FnOnce(u64) -> Request, forward: &str) -> (u64, Note) {
         let number = self.next;
         self.next = number.wrapping_add(1);
-        let request = Request::of(request, number, epoch);
+        let request = request(number);
         let told = Note::Request(request.clone());
-        self.open.insert(number, Open { request, forward: forward.to_owned(), outcome: None });
+        self.open
+            .insert(number, Open { request, forward: forward.to_owned(), is_told: false, outcome: None });
         (number, told)
+    }
+
+    /// It is being told.
+    pub(super) fn note_told(&mut self, number: u64) {
+        if let Some(open) = self.open.get_mut(&number) {
+            open.is_told = true;
+        }
     }
 
     /// That `forward` brings the stream from now on: what it is told once more, as it may not have heard it. What another one
@@ -49,12 +58,12 @@ impl Requests {
     pub(super) fn connected(&mut self, forward: &str) -> Vec<Note> {
         let mut again = Vec::new();
         for open in self.open.values_mut().filter(|open| open.outcome.is_none()) {
-            match open.forward == forward {
-                true => again.push(Note::Request(open.request.clone())),
-                false => {
-                    open.outcome =
-                        Some(unanswered("the `flexpath forward` that was to ask for it is no more"));
-                }
+            if open.forward == forward || !open.is_told {
+                open.forward = forward.to_owned();
+                again.push(Note::Request(open.request.clone()));
+            } else {
+                let reason = "the `flexpath forward` that was to ask for it is no more";
+                open.outcome = Some(unanswered(reason));
             }
         }
         again
@@ -75,8 +84,63 @@ impl Requests {
     }
 
     /// It is not waited for any more, and why. What was never told never reached the simulation.
-    pub(super) fn give_up(&mut self, number: u64, reason: &str, is_told: bool) -> SteeringOutcome {
-        self.open.remove(&number);
+    pub(super) fn give_up(&mut self, number: u64, reason: &str) -> SteeringOutcome {
+        let is_told = self.open.remove(&number).is_none_or(|open| open.is_told);
         if is_told { unanswered(reason) } else { unreachable(reason) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fp_core::{Epoch, SteeringRefusal, StepId};
+
+    fn opened(requests: &mut Requests, forward: &str) -> (u64, Note) {
+        let (parameter, by) = ("level".to_owned(), "viewer".to_owned());
+        let request =
+            |number| Request { number, epoch: Epoch(1), parameter, value: 1.into(), by, now: false };
+        requests.open(request, forward)
+    }
+
+    const APPLIED: SteeringOutcome = SteeringOutcome::Applied { step: StepId(7) };
+
+    #[test]
+    fn what_is_not_answered_is_told_again_and_answered_once() {
+        let mut requests = Requests::default();
+        let [(first, told), (second, other)] = [(); 2].map(|()| opened(&mut requests, "f"));
+        requests.note_told(first);
+        assert_eq!((requests.take(first), requests.take(second)), (None, None));
+        let again: Vec<Note> = if first < second { vec![told, other] } else { vec![other, told] };
+        assert_eq!(requests.connected("f"), again);
+        requests.answered(first, APPLIED);
+        requests.answered(first, SteeringOutcome::Over);
+        requests.answered(first.wrapping_add(5), SteeringOutcome::Over);
+        assert_eq!(requests.connected("f").len(), 1);
+        assert_eq!((requests.take(first), requests.take(first)), (Some(APPLIED), None));
+    }
+
+    /// Another one may be told what the one before was not.
+    #[test]
+    fn what_another_was_told_is_unanswered() {
+        let mut requests = Requests::default();
+        let (first, _) = opened(&mut requests, "f");
+        let (second, untold) = opened(&mut requests, "f");
+        requests.note_told(first);
+        assert_eq!(requests.connected("g"), [untold]);
+        assert!(matches!(requests.take(first), Some(SteeringOutcome::Unanswered { .. })));
+        requests.answered(second, APPLIED);
+        assert_eq!(requests.take(second), Some(APPLIED));
+    }
+
+    #[test]
+    fn what_was_never_told_never_reached_the_simulation() {
+        let mut requests = Requests::default();
+        let (first, _) = opened(&mut requests, "f");
+        let (second, _) = opened(&mut requests, "f");
+        requests.note_told(first);
+        let [told, untold] = [first, second].map(|number| requests.give_up(number, "it is away"));
+        assert!(matches!(told, SteeringOutcome::Unanswered { .. }));
+        assert!(matches!(untold, SteeringOutcome::Refused(SteeringRefusal::Unreachable { .. })));
+        assert_eq!(requests.connected("f"), []);
     }
 }

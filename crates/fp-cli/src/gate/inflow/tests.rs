@@ -13,6 +13,7 @@ use fp_spool::{OpenRecord, StepHead};
 use super::*;
 use crate::arguments::{Arguments, Command};
 use crate::credentials::Credentials;
+use crate::crossing::VERSION;
 use crate::gate::received::Reading;
 
 const PATIENCE: Duration = Duration::from_secs(60);
