@@ -228,6 +228,17 @@ fn what_a_killed_forward_was_to_ask_for_is_unanswered() {
     [third, gate].into_iter().for_each(end);
 }
 
+#[test]
+fn a_stager_that_is_told_so_passes_no_request_on() {
+    let simulation = Simulation::start();
+    let stager = Run::at(simulation.path(), &["stage", "sim", "--no-requests"]);
+    eventually("it is staged", || is_open(simulation.path(), "sim-staged"));
+    let refused = request(simulation.path(), "sim-staged", &["level=1"]);
+    assert!(refused.stderr.contains("the publisher takes no requests"), "{}", refused.stderr);
+    assert_eq!(simulation.end(), []);
+    end(stager);
+}
+
 /// A stager serves what it has of a simulation that is gone, and that takes no request.
 #[test]
 fn a_simulation_that_is_gone_takes_no_request_behind_a_stager() {
