@@ -29,7 +29,7 @@ struct State {
 /// The requests of a gate.
 pub(super) struct Errands {
     /// Who asks; none where no request is passed on.
-    delegate: Option<Delegate>,
+    delegate: Option<Arc<Delegate>>,
     state: Mutex<State>,
 }
 
@@ -44,9 +44,15 @@ impl State {
     }
 }
 
+/// What becomes of a request. How long whoever asked waits is not known here.
+fn asked(delegate: &Delegate, request: Request) -> SteeringOutcome {
+    let Request { epoch, parameter, value, by, now, .. } = request;
+    delegate.ask((&parameter, value), (&by, now), Some(epoch), || true)
+}
+
 impl Errands {
     pub(super) fn new(delegate: Option<Delegate>) -> Self {
-        Self { delegate, state: Mutex::default() }
+        Self { delegate: delegate.map(Arc::new), state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -66,10 +72,10 @@ impl Errands {
             }
             return;
         }
-        if self.delegate.is_none() {
+        let Some(delegate) = self.delegate.clone() else {
             let reason = "`flexpath forward` brings none from here (--no-requests)";
             return state.answer(number, unreachable(reason));
-        }
+        };
         if state.under_way.len() >= LIMIT_ERRANDS {
             let reason = format!("`flexpath forward` has {LIMIT_ERRANDS} under way already");
             return state.answer(number, unreachable(reason));
@@ -79,7 +85,7 @@ impl Errands {
         let errands = self.clone();
         let named = thread::Builder::new().name("ask the simulation".to_owned());
         let asking = named.spawn(move || {
-            let asked = catch_unwind(AssertUnwindSafe(|| errands.asked(request)));
+            let asked = catch_unwind(AssertUnwindSafe(|| asked(&delegate, request)));
             let reason = "`flexpath forward` panicked over it".to_owned();
             let outcome = asked.unwrap_or(SteeringOutcome::Unanswered { reason });
             errands.state().answer(number, outcome);
@@ -88,13 +94,6 @@ impl Errands {
             let reason = format!("`flexpath forward` can start no thread for it: {error}");
             self.state().answer(number, unreachable(reason));
         }
-    }
-
-    fn asked(&self, request: Request) -> SteeringOutcome {
-        let Some(delegate) = &self.delegate else { return SteeringOutcome::Over };
-        let Request { epoch, parameter, value, by, now, .. } = request;
-        // How long whoever asked waits is not known here.
-        delegate.ask((&parameter, value), (&by, now), Some(epoch), || true)
     }
 
     /// Whether anything is still to be told.

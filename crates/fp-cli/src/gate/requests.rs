@@ -102,6 +102,14 @@ mod tests {
         requests.open(request, forward)
     }
 
+    /// Two that are under way: one that was told, and one that is to be.
+    fn told_and_untold() -> (Requests, u64, (u64, Note)) {
+        let mut requests = Requests::default();
+        let [(told, _), untold] = [(); 2].map(|()| opened(&mut requests, "f"));
+        requests.note_told(told);
+        (requests, told, untold)
+    }
+
     const APPLIED: SteeringOutcome = SteeringOutcome::Applied { step: StepId(7) };
 
     #[test]
@@ -122,10 +130,7 @@ mod tests {
     /// Another one may be told what the one before was not.
     #[test]
     fn what_another_was_told_is_unanswered() {
-        let mut requests = Requests::default();
-        let (first, _) = opened(&mut requests, "f");
-        let (second, untold) = opened(&mut requests, "f");
-        requests.note_told(first);
+        let (mut requests, first, (second, untold)) = told_and_untold();
         assert_eq!(requests.connected("g"), [untold]);
         assert!(matches!(requests.take(first), Some(SteeringOutcome::Unanswered { .. })));
         requests.answered(second, APPLIED);
@@ -134,10 +139,7 @@ mod tests {
 
     #[test]
     fn what_was_never_told_never_reached_the_simulation() {
-        let mut requests = Requests::default();
-        let (first, _) = opened(&mut requests, "f");
-        let (second, _) = opened(&mut requests, "f");
-        requests.note_told(first);
+        let (mut requests, first, (second, _)) = told_and_untold();
         let [told, untold] = [first, second].map(|number| requests.give_up(number, "it is away"));
         assert!(matches!(told, SteeringOutcome::Unanswered { .. }));
         assert!(matches!(untold, SteeringOutcome::Refused(SteeringRefusal::Unreachable { .. })));

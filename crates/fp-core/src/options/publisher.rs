@@ -227,7 +227,7 @@ impl PublisherOptions {
         /// Sets who answers requests in the place of this publisher: of a stream that comes from another one, which is asked
         /// there. Each request is handed on as it was sent, whatever parameters this publisher declares. It does not see it
         /// itself, and no step waits for it. At most 32 are under way. A list of parameters is a request of the empty name.
-        /// Access is checked here before. What it does with it is counted, so those too that have a simulation go on.
+        /// Access is checked here before. All count to those within a second, also what has a simulation go on.
         with_request_delegate(delegate: RequestDelegate) => request_delegate = Some(delegate);
 
         /// Sets the longest that a subscription may hold `begin_step` up without a release, whatever its policy says. It

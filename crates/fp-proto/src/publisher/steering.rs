@@ -5,7 +5,7 @@ use super::{Phase, PublisherMachine};
 use crate::commands::{Begin, BeginWait};
 use crate::effect::{Effect, Misbehaviour, PeerId};
 use crate::message::{ChangeId, ChangeKind, Decision, MemberId, Message};
-use crate::parameter::LIMIT_PARAMETERS;
+use crate::parameter::{LIMIT_PARAMETERS, Parameter};
 use crate::publisher::log;
 use crate::steering::{
     Awaited, LIMIT_DELEGATED, LIMIT_STEERING, SteeringEffect, SteeringOutcome, SteeringRefusal,
@@ -129,9 +129,7 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     let Some(known) = machine.lead.as_ref().and_then(|lead| lead.members.get(&member)) else { return };
     let (subscription, by) = (known.subscription, known.label.clone());
     let mut request = SteeringRequest { name, value, by, effect: SteeringEffect::Value, urgency };
-    let is_delegated = machine.config.delegates_requests;
-    let admitted = if is_delegated { admit_delegated(machine) } else { admit(machine, &mut request) };
-    if let Err(refusal) = admitted {
+    if let Err(refusal) = admit(machine, &mut request) {
         machine.wire.mark(Transition::SteeringRefused);
         answer_asker(machine, Some(from), id, Arc::new(request), SteeringOutcome::Refused(refusal));
         return;
@@ -142,19 +140,44 @@ pub(crate) fn asked(machine: &mut PublisherMachine, from: PeerId, member: Member
     let pending = Arc::new(request.clone());
     let awaited = Awaited(Arc::downgrade(&pending));
     machine.steering.asked.insert(change, Pending { member, id, request: pending });
-    if is_delegated {
+    if machine.config.delegates_requests {
         return hand_on(machine, change, request, awaited);
     }
     let kind = ChangeKind::Steer(Box::new(request));
     log::append(machine, Decision::Prepare { change, subscription, kind });
 }
 
-/// Whether a request may be made; its value becomes one of the parameter's kind.
+/// Whether a request may be made.
 fn admit(machine: &mut PublisherMachine, request: &mut SteeringRequest) -> Result<(), SteeringRefusal> {
     if machine.phase != Phase::Streaming {
         return Err(SteeringRefusal::Closing);
     }
-    let parameters = &machine.config.parameters;
+    let is_delegated = machine.config.delegates_requests;
+    if !is_delegated {
+        admit_value(&machine.config.parameters, request)?;
+    }
+    let (now, per_second) = (machine.wire.now, machine.config.limit_requests_per_second);
+    // What one that is handed on does is not known here.
+    let is_counted = request.effect != SteeringEffect::Resume;
+    let steering = &mut machine.steering;
+    if is_counted && !steering.is_in_time(now, per_second) {
+        return Err(SteeringRefusal::TooOften { per_second });
+    }
+    let (limit, has_room) = match is_delegated {
+        true => (LIMIT_DELEGATED, steering.asked.len() < LIMIT_DELEGATED),
+        false => (LIMIT_STEERING, steering.has_room(request, machine.ledger.next)),
+    };
+    if !has_room {
+        return Err(SteeringRefusal::Busy { limit: limit as u32 });
+    }
+    if is_counted {
+        steering.recent.push_back(now);
+    }
+    Ok(())
+}
+
+/// Whether there is such a parameter that takes the value, which becomes one of its kind.
+fn admit_value(parameters: &[Parameter], request: &mut SteeringRequest) -> Result<(), SteeringRefusal> {
     let Some(parameter) = parameters.iter().find(|parameter| parameter.name == request.name) else {
         let known = parameters.iter().filter(|parameter| parameter.check().is_ok());
         return Err(SteeringRefusal::Unknown { known: known.take(LIMIT_PARAMETERS).cloned().collect() });
@@ -162,34 +185,6 @@ fn admit(machine: &mut PublisherMachine, request: &mut SteeringRequest) -> Resul
     let takes = || SteeringRefusal::Value { takes: parameter.kind.to_string() };
     request.value = parameter.kind.admit(request.value.clone()).ok_or_else(takes)?;
     request.effect = SteeringEffect::of(&parameter.kind, &request.value);
-    let (now, per_second) = (machine.wire.now, machine.config.limit_requests_per_second);
-    let is_counted = request.effect != SteeringEffect::Resume;
-    if is_counted && !machine.steering.is_in_time(now, per_second) {
-        return Err(SteeringRefusal::TooOften { per_second });
-    }
-    if !machine.steering.has_room(request, machine.ledger.next) {
-        return Err(SteeringRefusal::Busy { limit: LIMIT_STEERING as u32 });
-    }
-    if is_counted {
-        machine.steering.recent.push_back(now);
-    }
-    Ok(())
-}
-
-/// Whether a request may be handed on. What it does there is not known here.
-fn admit_delegated(machine: &mut PublisherMachine) -> Result<(), SteeringRefusal> {
-    if machine.phase != Phase::Streaming {
-        return Err(SteeringRefusal::Closing);
-    }
-    let (now, per_second) = (machine.wire.now, machine.config.limit_requests_per_second);
-    let steering = &mut machine.steering;
-    if !steering.is_in_time(now, per_second) {
-        return Err(SteeringRefusal::TooOften { per_second });
-    }
-    if steering.asked.len() >= LIMIT_DELEGATED {
-        return Err(SteeringRefusal::Busy { limit: LIMIT_DELEGATED as u32 });
-    }
-    steering.recent.push_back(now);
     Ok(())
 }
 
