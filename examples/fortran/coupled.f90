@@ -118,6 +118,8 @@ contains
   subroutine give_up(why)
     character(len=*), intent(in) :: why
     write (error_unit, '(3a)') trim(name), ': ', why
+    ! Errors that go to a file wait in memory, and an abort would forget them.
+    flush (error_unit)
     call MPI_Abort(MPI_COMM_WORLD, 1)
   end subroutine give_up
 end program coupled

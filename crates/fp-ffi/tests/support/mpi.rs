@@ -1,5 +1,6 @@
 //! Programs under MPI: `FLEXPATH_MPI` says which, `openmpi` (the default) or `mpich`, as Debian names their commands.
 
+use super::process::ERRORS;
 use super::staged::Staged;
 use super::{TestProcess, is_there, skip};
 use std::path::{Path, PathBuf};
@@ -66,10 +67,16 @@ impl Mpi {
             // Messages of Open MPI about devices that are not there, and ptrace that containers forbid.
             command.env("OMPI_MCA_btl", "self,vader").env("OMPI_MCA_btl_vader_single_copy_mechanism", "none");
         }
-        command.arg("-n").arg(ranks.to_string()).arg(program).args(arguments);
+        // At an abort, MPICH's launcher may end before it passes on what the ranks said. So they write to a file.
+        let said_to_file = r#"exec "$0" "$@" 2>> "$FLEXPATH_TEST_ERRORS""#;
+        command.args(["-n", &ranks.to_string(), "sh", "-c", said_to_file]).arg(program).args(arguments);
         // Two runs of Open MPI that begin at one moment make the same folder in the temporary one, and one of them fails.
         let folder = tempfile::tempdir().expect("a folder");
-        command.env("TMPDIR", folder.path()).env("FLEXPATH_RENDEZVOUS", place);
+        // Open MPI empties it when it ends.
+        let temporary = folder.path().join("temporary");
+        std::fs::create_dir(&temporary).expect("a folder");
+        command.env("TMPDIR", temporary).env("FLEXPATH_RENDEZVOUS", place);
+        command.env("FLEXPATH_TEST_ERRORS", folder.path().join(ERRORS));
         TestProcess::start(&mut command, Some(folder))
     }
 }

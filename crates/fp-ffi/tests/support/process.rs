@@ -8,6 +8,9 @@ use tempfile::TempDir;
 /// How long a launcher has to end its ranks.
 const LAUNCHER_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The file in a launcher's folder to which its ranks write their errors.
+pub(super) const ERRORS: &str = "errors";
+
 /// A process; where it starts others, with a folder for what it keeps.
 #[derive(Debug)]
 pub struct TestProcess {
@@ -43,10 +46,16 @@ impl TestProcess {
         (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"))
     }
 
+    /// What it printed, with the errors of all ranks of a launcher.
     /// Every wait inside the programs has its own deadline: they end by themselves.
     pub fn output(mut self) -> Output {
         let child = self.child.take().expect("there until it is waited for");
-        child.wait_with_output().expect("it ends")
+        let mut output = child.wait_with_output().expect("it ends");
+        if let Some(folder) = &self.launcher {
+            // The file is there when a rank has begun.
+            output.stderr.extend(std::fs::read(folder.path().join(ERRORS)).unwrap_or_default());
+        }
+        output
     }
 
     /// What it printed, when it has ended, as it must, with success.
