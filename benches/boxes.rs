@@ -2,7 +2,8 @@
 //!
 //! Two publisher processes deal out the boxes of an array of 256 x 256 x 256 f64 (128 MiB) in turns. One subscriber takes
 //! all of it into one array. Boxes of 16^3 and of 8^3 cells take turns with one box for each rank, which has the same
-//! bytes. What a put of a box costs is measured in the publishers.
+//! bytes. What a put of a box costs is measured in the publishers: the time of its thread on a core, as three busy processes
+//! share the cores, and the time of the clock beside it.
 
 #[path = "rows/compared.rs"]
 mod compared;
@@ -43,16 +44,15 @@ fn main() -> Outcome<()> {
     }
     for transports in ["shm", "tcp"] {
         let sides = [SIDE, 16, 8];
-        let mut found: [(Vec<f64>, Vec<f64>); 3] = Default::default();
+        let mut found: [[Vec<f64>; 3]; 3] = Default::default();
         for _ in 0..quick::or_quick(ROUNDS, 1) {
-            for (side, (rates, puts)) in sides.iter().zip(&mut found) {
-                let (rate, put_us) = round(transports, *side)?;
-                rates.push(rate);
-                puts.push(put_us);
+            for (side, found) in sides.iter().zip(&mut found) {
+                let round = round(transports, *side)?;
+                found.iter_mut().zip(round).for_each(|(found, figure)| found.push(figure));
             }
         }
-        let [(one, _), (sixteen, _), (eight, puts)] = found;
-        let (one, sixteen, eight, put_us) = (middle(one), middle(sixteen), middle(eight), middle(puts));
+        let [[one, ..], [sixteen, ..], [eight, puts, clock]] = found;
+        let [one, sixteen, eight, put_us, clock_us] = [one, sixteen, eight, puts, clock].map(middle);
         let name = |cells: &str| format!("{transports}, boxes of {cells}, of one box a rank");
         report(&name("16^3"), (sixteen, one), "GB/s", (sixteen >= 0.8 * one, "ratio >= 0.8"));
         report(&name("8^3"), (eight, one), "GB/s", (eight >= 0.4 * one, "ratio >= 0.4"));
@@ -62,6 +62,13 @@ fn main() -> Outcome<()> {
             "us",
             (put_us < 2.0, "below 2 us"),
         );
+        let case = format!("{transports}, the same by the clock");
+        println!("{case:<34}{clock_us:>9.1}          us");
+        rows::keep(&[
+            ("case", rows::Figure::Text(&case)),
+            ("ours", rows::Figure::Number(clock_us)),
+            ("unit", rows::Figure::Text("us")),
+        ]);
     }
     Ok(())
 }
@@ -78,8 +85,9 @@ impl Drop for Publishers {
     }
 }
 
-/// Gigabytes that a get brings in a second, and microseconds that a put takes: the middle of a round's steps.
-fn round(transports: &str, side: u64) -> Outcome<(f64, f64)> {
+/// Gigabytes that a get brings in a second, and microseconds that a put takes on a core and by the clock: the middle of a
+/// round's steps.
+fn round(transports: &str, side: u64) -> Outcome<[f64; 3]> {
     let place = tempfile::tempdir()?;
     let program = std::env::current_exe()?;
     let start = |rank: u32| {
@@ -94,14 +102,15 @@ fn round(transports: &str, side: u64) -> Outcome<(f64, f64)> {
         .with_open_timeout(PATIENCE);
     let mut subscriber = Subscriber::open("boxes", options)?;
     let mut whole = vec![0.0f64; (SIDE * SIDE * SIDE) as usize];
-    let (mut rates, mut puts) = (Vec::new(), Vec::new());
+    let mut figures: [Vec<f64>; 3] = Default::default();
     while let NextStep::Step(step) = subscriber.next_step(PATIENCE)? {
         let began = Instant::now();
         step.get_into("cells", "[:, :, :]", &mut whole)?;
         let taken = began.elapsed();
         if step.step().0 >= WARM {
-            rates.push(size_of_val(&whole[..]) as f64 / taken.as_secs_f64() / 1e9);
-            puts.push(step.scalar::<f64>("put_us")?);
+            let rate = size_of_val(&whole[..]) as f64 / taken.as_secs_f64() / 1e9;
+            let told = [rate, step.scalar("put_us")?, step.scalar("clock_us")?];
+            figures.iter_mut().zip(told).for_each(|(figures, figure)| figures.push(figure));
         }
         let wanted = step.step().0 as f64;
         assert!(whole.iter().all(|cell| *cell == wanted), "a cell of another step than {wanted}");
@@ -110,7 +119,7 @@ fn round(transports: &str, side: u64) -> Outcome<(f64, f64)> {
     for publisher in &mut publishers.0 {
         publisher.wait()?;
     }
-    Ok((middle(rates), middle(puts)))
+    Ok(figures.map(middle))
 }
 
 /// One publisher rank.
@@ -122,22 +131,32 @@ fn publish(place: &Path, rank: u32, side: u64) -> Outcome<()> {
         .with_open_timeout(PATIENCE);
     let mut publisher = Publisher::open("boxes", options)?;
     let cells = Variable::global::<f64>("cells", &[SIDE, SIDE, SIDE])?;
-    let cost = Variable::scalar::<f64>("put_us")?;
+    let costs = [Variable::scalar::<f64>("put_us")?, Variable::scalar::<f64>("clock_us")?];
     let boxes = boxes(rank, side)?;
     let mut values = vec![0.0; boxes[0].element_count() as usize];
-    let mut put_us = 0.0;
+    let mut spent_us = [0.0; 2];
     for step in 0..STEPS {
         values.fill(step as f64);
         let mut writer = publisher.begin_step()?;
-        let began = Instant::now();
+        let (began, on_core) = (Instant::now(), time_on_core());
         for region in &boxes {
             writer.put_copy(&cells, region, &values)?;
         }
-        writer.put_scalar(&cost, put_us)?;
-        put_us = began.elapsed().as_secs_f64() * 1e6 / boxes.len() as f64;
+        let spent = [time_on_core() - on_core, began.elapsed()];
+        // Of the step before: this one's scalars are no boxes.
+        for (cost, spent_us) in costs.iter().zip(spent_us) {
+            writer.put_scalar(cost, spent_us)?;
+        }
+        spent_us = spent.map(|spent| spent.as_secs_f64() * 1e6 / boxes.len() as f64);
         writer.end()?;
     }
     Ok(publisher.close()?)
+}
+
+/// How long this thread had a core.
+fn time_on_core() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The boxes of a rank: of those of that side every second one; or its half of the array.

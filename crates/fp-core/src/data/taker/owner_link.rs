@@ -48,6 +48,10 @@ pub(crate) trait Sink {
         piece: &BlockPart,
         patience: &Patience<'_>,
     ) -> Result<bool, LinkError>;
+    /// Whether pieces that were asked for are received later. Nothing else is heard before.
+    fn takes_later(&self) -> bool {
+        false
+    }
 }
 
 /// What one received message meant.
@@ -58,6 +62,8 @@ pub(crate) enum Heard {
     News,
     /// The request was answered.
     Answered(u64),
+    /// The pieces that were asked for come, and are still to be received.
+    Coming,
 }
 
 /// A live data link to an owner.
@@ -266,7 +272,7 @@ impl OwnerLink {
                 return Err(OwnerError::Misbehaved("an owner that asks".to_owned()));
             }
         };
-        if self.link.body_remaining() > 0 {
+        if self.link.body_remaining() > 0 && !matches!(heard, Heard::Coming) {
             return Err(OwnerError::Misbehaved("a body that is longer than its pieces".to_owned()));
         }
         Ok(Some(heard))
@@ -379,6 +385,9 @@ impl OwnerLink {
             }
             return Err(OwnerError::Misbehaved(format!("an answer to request {request}, which is not open")));
         };
+        if sink.takes_later() {
+            return Ok(Heard::Coming);
+        }
         for at in 0..pieces {
             sink.requested(&mut self.link, at, patience)?;
         }

@@ -1,7 +1,7 @@
 //! How the pieces of a plan are copied to their places, worked out once and kept in little memory. A plan may have very
 //! many, and each step copies all of them.
 
-use fp_types::{CopyError, MemoryOrder, PartRuns, Plan, RunPattern};
+use fp_types::{CopyError, MemoryOrder, PartRuns, Piece, Plan, RunPattern};
 use smallvec::SmallVec;
 
 /// Patterns among which that of the next piece is looked for: boxes that are cut alike follow one another.
@@ -37,13 +37,16 @@ pub(crate) struct PieceCopies {
     owners: usize,
     /// All pieces by their places in the array, if they are many and short.
     order: Vec<u32>,
+    /// Whether each is a whole block, and those of each rank lie in the array in the order of the plan.
+    come_in_order: bool,
 }
 
 impl PieceCopies {
     /// Those of a plan, from blocks in one memory order to an array in another. `element_size` is in bytes.
     pub(crate) fn of(plan: &Plan, (from, to): (MemoryOrder, MemoryOrder), element_size: usize) -> Self {
         let copies = SmallVec::with_capacity(plan.pieces.len());
-        let mut all = Self { copies, patterns: SmallVec::new(), owners: 0, order: Vec::new() };
+        let patterns = SmallVec::new();
+        let mut all = Self { copies, patterns, owners: 0, order: Vec::new(), come_in_order: false };
         let mut rank = None;
         for piece in &plan.pieces {
             all.owners += usize::from(rank.replace(piece.block.rank) != Some(piece.block.rank));
@@ -62,8 +65,20 @@ impl PieceCopies {
         }
         if all.copies.len() >= MANY_PIECES {
             all.order = all.by_place();
+            let is_whole = |(number, piece): (usize, &Piece)| all.is_short(number) && piece.is_whole_block();
+            all.come_in_order = plan.pieces.iter().enumerate().all(is_whole) && all.is_order_of_each();
         }
         all
+    }
+
+    /// Whether those of each rank lie in the array in the order of the plan.
+    fn is_order_of_each(&self) -> bool {
+        let mut last = vec![None; self.owners];
+        let rises = |piece: &u32| {
+            let last = self.owner(*piece as usize).and_then(|owner| last.get_mut(owner));
+            last.is_some_and(|last| last.replace(*piece) < Some(*piece))
+        };
+        self.order.iter().all(rises)
     }
 
     /// The number of a pattern, which is added if it is none of the last ones.
@@ -96,6 +111,11 @@ impl PieceCopies {
         (self.owners == owners && !self.order.is_empty()).then_some(&self.order)
     }
 
+    /// The same, if what each rank answers comes in that order, block by block.
+    pub(crate) fn order_of_answers(&self, owners: usize) -> Option<&[u32]> {
+        self.order_of(owners).filter(|_| self.come_in_order)
+    }
+
     /// Which of its ranks a piece is of, by rising rank.
     pub(crate) fn owner(&self, piece: usize) -> Option<usize> {
         self.copies.get(piece).map(|copy| copy.owner as usize)
@@ -107,6 +127,13 @@ impl PieceCopies {
         pattern.is_some_and(|pattern| {
             pattern.run_bytes() < SCATTER_BYTES && pattern.run_bytes() < pattern.len_bytes()
         })
+    }
+
+    /// How many bytes are copied of a piece; none of one that is no runs.
+    pub(crate) fn len_bytes(&self, piece: u32) -> usize {
+        let pattern =
+            self.copies.get(piece as usize).and_then(|copy| self.patterns.get(copy.pattern as usize));
+        pattern.map_or(0, |pattern| pattern.len_bytes() as usize)
     }
 
     /// The number of a piece's block on its rank.
@@ -147,6 +174,23 @@ impl PieceCopies {
             copies.map(|(copy, block)| (*block, copy.start.0)).collect();
         pattern.copy_beside(&sources, destination, first.start.1)?;
         Ok(pattern.len_bytes() as usize * sources.len())
+    }
+
+    /// The same of any pieces that follow one another in the order of their places.
+    pub(crate) fn copy_in_order(
+        &self,
+        pieces: &[u32],
+        blocks: &[&[u8]],
+        destination: &mut [u8],
+    ) -> Result<(), CopyError> {
+        let (mut pieces, mut blocks) = (pieces, blocks);
+        while !pieces.is_empty() {
+            let count = self.beside(pieces).min(blocks.len());
+            let (beside, of) = (pieces.split_at(count), blocks.split_at(count));
+            self.copy_beside(beside.0, of.0, destination)?;
+            (pieces, blocks) = (beside.1, of.1);
+        }
+        Ok(())
     }
 
     /// Copies a piece out of its block into the array, all of each, and says how many bytes that was; `None` if its

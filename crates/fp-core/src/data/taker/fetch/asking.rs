@@ -63,6 +63,9 @@ impl Job<'_, '_, '_> {
             if self.waits_for_all {
                 self.copy_together(errands)?;
             }
+            if self.takes_turns {
+                self.receive_in_turns(errands)?;
+            }
             self.read_placed(errands)?;
             if !errands.iter().any(Errand::is_open) {
                 return Ok(());
@@ -82,7 +85,7 @@ impl Job<'_, '_, '_> {
         let (mut until, mut open) = (self.limit.deadline, Open::default());
         errands.iter().filter(|errand| errand.is_open()).for_each(|errand| open.add(errand));
         for errand in errands.iter_mut().filter(|errand| errand.is_awaited() && errand.request.is_none()) {
-            if !open.has_room() {
+            if !self.takes_turns && !open.has_room() {
                 // An answer comes first: room is made by what is awaited.
                 break;
             }

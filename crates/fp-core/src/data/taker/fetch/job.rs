@@ -7,7 +7,7 @@ use crate::data::taker::fetch::{gone, take_placed, take_staged};
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_directory::Checkout;
 use crate::data::taker::owner_link::{Heard, OwnerError, OwnerLink};
-use crate::data::taker::owner_wait::OwnerFate as _;
+use crate::data::taker::owner_wait::{OwnerFate as _, Patience};
 use crate::error::ReadError;
 use crate::value::counters::Counters;
 use crate::value::limit::Limit;
@@ -56,7 +56,8 @@ pub(crate) struct Errand {
     pub(crate) peer: Option<Box<OwnerLink>>,
     /// Rising.
     pub(crate) missing: Few<Missing>,
-    /// Whether it has said where all that is missing lies, which is copied when all owners have.
+    /// Whether it has said where all that is missing lies, which is copied when all owners have; or its answer comes, which
+    /// is received when those of all owners come.
     pub(crate) is_placed: bool,
     /// The pieces of the request under way, in its order, which rises.
     pub(crate) asked: Vec<Missing>,
@@ -77,6 +78,8 @@ pub(crate) struct Job<'s, 'g, 'd> {
     pub(crate) limit: Limit<'s>,
     /// Whether nothing is copied before all owners have said where their blocks lie.
     pub(crate) waits_for_all: bool,
+    /// Whether the answers of all owners are received together.
+    pub(crate) takes_turns: bool,
 }
 
 pub(crate) fn errands(gets: &[Get<'_>]) -> SmallVec<[Errand; 1]> {
@@ -136,7 +139,7 @@ impl Errand {
 
 impl<'s, 'g, 'd> Job<'s, 'g, 'd> {
     pub(crate) fn new(taker: Taker<'s>, gets: &'g mut [Get<'d>], started: Instant, limit: Limit<'s>) -> Self {
-        Self { taker, gets, started, limit, waits_for_all: false }
+        Self { taker, gets, started, limit, waits_for_all: false, takes_turns: false }
     }
 }
 
@@ -147,6 +150,7 @@ impl Job<'_, '_, '_> {
             return Err(self.timed_out("nobody, as it was given up".to_owned()));
         }
         self.waits_for_all = self.is_copied_together(errands);
+        self.takes_turns = self.is_received_in_turns(errands);
         for errand in errands.iter_mut() {
             self.guard(errand, |job, errand| job.first_look(errand))?;
         }
@@ -303,6 +307,10 @@ impl Job<'_, '_, '_> {
             match self.hear(errand)? {
                 None => return Ok(()),
                 Some(Heard::News) => {}
+                Some(Heard::Coming) => {
+                    errand.is_placed = true;
+                    return Ok(());
+                }
                 Some(Heard::Placed) => self.copy_placed(errand)?,
                 Some(Heard::Answered(request)) => {
                     errand.request.take_if(|open| *open == request);
@@ -314,8 +322,22 @@ impl Job<'_, '_, '_> {
     }
 
     pub(crate) fn hear(&mut self, errand: &mut Errand) -> Result<Option<Heard>, OwnerError> {
-        let Some(peer) = &mut errand.peer else { return Ok(None) };
         errand.due = None;
+        let (step, counters) = (self.taker.step, self.taker.counters);
+        self.take_in(errand, |peer, sink, patience| peer.hear(sink, step, patience, counters))
+    }
+
+    /// Has something of an owner go to its place.
+    pub(crate) fn take_in<T>(
+        &mut self,
+        errand: &mut Errand,
+        take: impl FnOnce(
+            &mut OwnerLink,
+            &mut Destination<'_, '_>,
+            &Patience<'_>,
+        ) -> Result<Option<T>, OwnerError>,
+    ) -> Result<Option<T>, OwnerError> {
+        let Some(peer) = &mut errand.peer else { return Ok(None) };
         let (taker, patience) = (self.taker, self.taker.patience(errand.rank, self.limit));
         let mut arrived = BTreeSet::new();
         let mut sink = Destination {
@@ -326,14 +348,15 @@ impl Job<'_, '_, '_> {
             asked: &errand.asked,
             aside: Vec::new(),
             used_bytes: 0,
+            takes_turns: self.takes_turns,
             counters: taker.counters,
         };
-        let heard = peer.hear(&mut sink, self.taker.step, &patience, taker.counters);
+        let taken = take(peer, &mut sink, &patience);
         // Also where the link broke in the middle: what is here is not asked for again.
         if !arrived.is_empty() {
             errand.missing.retain(|missing| !arrived.contains(missing));
         }
-        heard
+        taken
     }
 
     /// Copies what the owner has placed or pushed before; while it waits for all owners it notes whether that is all of it.

@@ -134,7 +134,7 @@ impl Job<'_, '_, '_> {
             match peer.hear(kept, self.taker.step, &patience, self.taker.counters)? {
                 None => return Ok(()),
                 Some(Heard::Answered(request)) => drop(errand.request.take_if(|open| *open == request)),
-                Some(Heard::News | Heard::Placed) => {}
+                Some(Heard::News | Heard::Placed | Heard::Coming) => {}
             }
         }
         Ok(())

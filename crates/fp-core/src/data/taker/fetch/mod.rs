@@ -17,6 +17,7 @@ pub(crate) mod question;
 pub(crate) mod remote_read;
 pub(crate) mod scatter;
 pub(crate) mod together;
+pub(crate) mod turns;
 
 use crate::data::taker::block_locations::VariableBlocks;
 use crate::data::taker::context::Taker;

@@ -69,6 +69,8 @@ pub(crate) struct Destination<'j, 'd> {
     /// Blocks that were received aside, and how many bytes of them are in their places.
     pub(crate) aside: Vec<u8>,
     pub(crate) used_bytes: usize,
+    /// Whether what was asked for is received with what others were asked for.
+    pub(crate) takes_turns: bool,
     pub(crate) counters: &'j Counters,
 }
 
@@ -93,6 +95,10 @@ impl Sink for Destination<'_, '_> {
         let Some(found) = self.missing_as(piece) else { return Ok(false) };
         self.receive(link, found, patience)?;
         Ok(true)
+    }
+
+    fn takes_later(&self) -> bool {
+        self.takes_turns
     }
 }
 

@@ -1,0 +1,206 @@
+//! Receiving the answers of several owners in turns. Boxes that lie beside one another in the array are then copied row by
+//! row, though they are of several owners, so the array is written from its beginning to its end.
+
+use crate::data::taker::fetch::asking::LIMIT_OPEN_BYTES;
+use crate::data::taker::fetch::job::{Errand, Job};
+use crate::data::taker::fetch::scatter::count_copied;
+use crate::data::taker::fetch_plan::FetchPlan;
+use crate::data::taker::owner_link::{OwnerError, OwnerLink, Sink as _};
+use crate::data::taker::piece_copies::{LIMIT_BESIDE, PieceCopies};
+use crate::error::ReadError;
+use fp_transport::LinkError;
+use fp_types::CopyError;
+use smallvec::SmallVec;
+use std::io::IoSliceMut;
+use std::ops::Range;
+
+/// Bytes of a turn, of all owners: they stay in a core's cache until they are in their places.
+const LIMIT_TURN_BYTES: usize = 512 << 10;
+
+/// Owners whose answers may come at one time, however long they are.
+const FEW_OWNERS: usize = 8;
+
+impl Job<'_, '_, '_> {
+    /// Whether the answers of all owners are received in turns: the pieces of the one array are many short blocks, and
+    /// come over connections. Many owners are asked at one time only if their answers are short.
+    pub(crate) fn is_received_in_turns(&self, errands: &[Errand]) -> bool {
+        let ([get], true) = (&*self.gets, errands.len() > 1) else { return false };
+        let comes = |errand: &Errand| errand.peer.as_ref().is_some_and(|peer| comes_as_bytes(peer));
+        get.planned.copies().order_of_answers(errands.len()).is_some()
+            && (errands.len() <= FEW_OWNERS || get.destination.len() <= LIMIT_OPEN_BYTES)
+            && errands.iter().all(comes)
+    }
+
+    /// Receives the answers of all owners, if all of them come: a turn has the next pieces in the order of their places.
+    pub(crate) fn receive_in_turns(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
+        if errands.iter().any(Errand::is_awaited) {
+            return Ok(());
+        }
+        // What is missing after this is taken as it comes.
+        self.takes_turns = false;
+        let planned = self.gets.first().map(|get| get.planned.clone());
+        let mut taken: SmallVec<[usize; FEW_OWNERS]> = SmallVec::from_elem(0, errands.len());
+        let outcome = match planned.filter(|planned| are_all_asked(planned, errands)) {
+            Some(planned) => self.take_turns(&planned, errands, &mut taken),
+            None => Ok(()),
+        };
+        let mut failed = outcome.err();
+        for (at, (errand, taken)) in errands.iter_mut().zip(taken).enumerate() {
+            // What is missing is what was asked for, in its order, wherever anything was taken.
+            errand.missing.drain(..taken);
+            errand.is_placed = false;
+            let failed = failed.take_if(|(owner, _)| *owner == at);
+            let mut failed = failed.map(|(_, error)| error);
+            self.guard(errand, |job, errand| match failed.take() {
+                Some(error) => Err(error.into()),
+                None => job.receive_rest(errand, taken),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Receives turn by turn, and counts of each owner what is in its place.
+    fn take_turns(
+        &mut self,
+        planned: &FetchPlan,
+        errands: &mut [Errand],
+        taken: &mut [usize],
+    ) -> Result<(), (usize, LinkError)> {
+        let copies = planned.copies();
+        let (taker, limit) = (self.taker, self.limit);
+        let Some(get) = self.gets.first_mut() else { return Ok(()) };
+        let mut rest = copies.order_of_answers(errands.len()).unwrap_or_default();
+        let mut aside = Vec::new();
+        while !rest.is_empty() {
+            let turn = Turn::of(copies, rest, errands.len());
+            rest = rest.get(turn.pieces.len()..).unwrap_or_default();
+            aside.resize(turn.len_bytes(), 0);
+            let mut outcome = Ok(errands.len());
+            for (owner, errand) in errands.iter_mut().enumerate() {
+                let own = turn.bytes_of(owner);
+                let (Some(peer), Some(own)) = (&mut errand.peer, aside.get_mut(own)) else { continue };
+                let (len, patience) = (own.len(), taker.patience(errand.rank, limit));
+                if let Err(error) = patience.receive(&mut peer.link, &mut [IoSliceMut::new(own)]) {
+                    outcome = Err((owner, error));
+                    break;
+                }
+                taker.counters.count_staged(&peer.link, len);
+            }
+            // Of a turn that fails, what came before is not asked for again.
+            let came = *outcome.as_ref().unwrap_or_else(|(owner, _)| owner);
+            let copied = turn.copy(came, &aside, get.destination);
+            let copied =
+                copied.map_err(|_| (0, LinkError::Malformed { what: "piece", value: 0, limit: 0 }))?;
+            count_copied(taker.counters, copied);
+            turn.count(came, taken);
+            outcome?;
+        }
+        Ok(())
+    }
+
+    /// Receives what is left of an answer that comes.
+    fn receive_rest(&mut self, errand: &mut Errand, taken: usize) -> Result<(), OwnerError> {
+        let asked = errand.asked.len();
+        self.take_in(errand, |peer, sink, patience| {
+            (taken..asked).try_for_each(|at| sink.requested(&mut peer.link, at, patience))?;
+            match peer.link.body_remaining() {
+                0 => Ok(Some(())),
+                _ => Err(OwnerError::Misbehaved("a body that is longer than its pieces".to_owned())),
+            }
+        })?;
+        errand.request = None;
+        Ok(())
+    }
+}
+
+fn comes_as_bytes(peer: &OwnerLink) -> bool {
+    !peer.shares_memory() && !peer.link.reads_remote()
+}
+
+/// Whether every piece was asked for and nothing came in another way.
+fn are_all_asked(planned: &FetchPlan, errands: &[Errand]) -> bool {
+    let is_asked = |errand: &Errand| errand.request.is_some() && *errand.asked == *errand.missing;
+    let asked: usize = errands.iter().map(|errand| errand.asked.len()).sum();
+    asked == planned.plan.pieces.len() && errands.iter().all(is_asked)
+}
+
+/// Pieces that follow one another in the order of their places, and are received together.
+struct Turn<'p> {
+    copies: &'p PieceCopies,
+    pieces: &'p [u32],
+    /// Where the bytes of each owner end, and those of the next begin.
+    ends: SmallVec<[usize; FEW_OWNERS]>,
+}
+
+impl<'p> Turn<'p> {
+    /// The first of these pieces: at least one, and as many as there is room for.
+    fn of(copies: &'p PieceCopies, rest: &'p [u32], owners: usize) -> Self {
+        let mut lens: SmallVec<[usize; FEW_OWNERS]> = SmallVec::from_elem(0, owners);
+        let mut all = 0usize;
+        let fits = |(number, piece): &(usize, &u32)| {
+            let len = copies.len_bytes(**piece);
+            all = all.saturating_add(len);
+            let fits = *number == 0 || all <= LIMIT_TURN_BYTES;
+            if let Some(own) = copies.owner(**piece as usize).and_then(|owner| lens.get_mut(owner))
+                && fits
+            {
+                *own += len;
+            }
+            fits
+        };
+        let count = rest.iter().enumerate().take_while(fits).count();
+        let ends = lens.iter().scan(0, |end, len| {
+            *end += len;
+            Some(*end)
+        });
+        Self { copies, pieces: rest.get(..count).unwrap_or_default(), ends: ends.collect() }
+    }
+
+    fn len_bytes(&self) -> usize {
+        self.ends.last().copied().unwrap_or_default()
+    }
+
+    /// Where the bytes of an owner are.
+    fn bytes_of(&self, owner: usize) -> Range<usize> {
+        let end = |owner: usize| self.ends.get(owner).copied().unwrap_or_default();
+        owner.checked_sub(1).map_or(0, end)..end(owner)
+    }
+
+    /// Copies the pieces of the first owners, or of all, and says how many bytes that was.
+    fn copy(&self, owners: usize, bytes: &[u8], destination: &mut [u8]) -> Result<usize, CopyError> {
+        let mut next: SmallVec<[usize; FEW_OWNERS]> =
+            (0..self.ends.len()).map(|owner| self.bytes_of(owner).start).collect();
+        let mut blocks: SmallVec<[&[u8]; LIMIT_BESIDE]> = SmallVec::new();
+        for &piece in self.pieces {
+            let Some(next) = self.copies.owner(piece as usize).and_then(|owner| next.get_mut(owner)) else {
+                continue;
+            };
+            let end = *next + self.copies.len_bytes(piece);
+            blocks.push(bytes.get(*next..end).unwrap_or_default());
+            *next = end;
+        }
+        if owners >= self.ends.len() {
+            self.copies.copy_in_order(self.pieces, &blocks, destination)?;
+            return Ok(self.len_bytes());
+        }
+        let came = self.pieces.iter().zip(blocks).filter(|(piece, _)| self.is_of(owners, **piece));
+        let mut copied = 0;
+        for (piece, block) in came {
+            copied += self.copies.copy(*piece as usize, block, destination).unwrap_or(Ok(0))?;
+        }
+        Ok(copied)
+    }
+
+    /// Adds the pieces of the first owners to what was taken of each.
+    fn count(&self, owners: usize, taken: &mut [usize]) {
+        for piece in self.pieces.iter().filter(|piece| self.is_of(owners, **piece)) {
+            if let Some(taken) = self.copies.owner(*piece as usize).and_then(|owner| taken.get_mut(owner)) {
+                *taken += 1;
+            }
+        }
+    }
+
+    fn is_of(&self, owners: usize, piece: u32) -> bool {
+        self.copies.owner(piece as usize).is_some_and(|owner| owner < owners)
+    }
+}
