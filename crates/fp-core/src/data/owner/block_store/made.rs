@@ -5,7 +5,8 @@
 use crate::coordinator::workers;
 use crate::data::owner::block::{BlockBytes, StoredBlock};
 use crate::data::owner::block_store::made_task::{MadeOne, MakeProblem, MakeTask, Results, Source};
-use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::block_store::stored_step::StoredStep;
+use crate::data::owner::block_store::{BlockStore, Inner};
 use crate::data::owner::subscriber_link::SubscriberLink;
 use crate::value::counters::Counters;
 use crate::value::derived_names::made_name;
@@ -231,14 +232,9 @@ impl BlockStore {
         Counters::add(&self.counters.derived_bytes, block.as_bytes().len());
         self.room.store_made(len_bytes);
         stored.made_bytes += len_bytes;
-        stored.blocks.push(StoredBlock { def: def.clone(), index, region, bytes: BlockBytes::Memory(fixed) });
+        stored.add(StoredBlock { def: def.clone(), index, region, bytes: BlockBytes::Memory(fixed) });
         if let Some(def) = def.parts().map(Arc::new) {
-            stored.blocks.push(StoredBlock {
-                def,
-                index,
-                region: parts_region,
-                bytes: BlockBytes::Memory(parts),
-            });
+            stored.add(StoredBlock { def, index, region: parts_region, bytes: BlockBytes::Memory(parts) });
         }
         Ok(())
     }

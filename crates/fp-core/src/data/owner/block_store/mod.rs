@@ -8,6 +8,7 @@ mod placing;
 mod reading;
 mod reclaim;
 mod registering;
+mod stored_step;
 #[cfg(test)]
 mod testing;
 mod unasked;
@@ -15,6 +16,7 @@ mod unasked;
 use crate::coordinator::{DATA_BIT, DataServer};
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made::{Makings, Wish};
+use crate::data::owner::block_store::stored_step::StoredStep;
 use crate::data::owner::part::local_region;
 use crate::data::owner::room::Room;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
@@ -25,142 +27,20 @@ use fp_proto::data::{BlockPart, DataMessage, GoneReason};
 use fp_proto::few::Few;
 use fp_proto::message::MemberId;
 use fp_transform::Transforms;
-use fp_transport::{Arena, InprocKey, Link, LinkError, OutFrame, Payload, Pool, ProcessWatch, TransportKind};
+use fp_transport::{Arena, Link, LinkError, OutFrame, Payload, Pool, TransportKind};
 use fp_types::{DenseArray, NumberMap, Part, Run, Runs, StepId, StepMap, StridedRegion, SubscriptionId};
 use rustix::event::epoll;
-use smallvec::SmallVec;
 use std::any::Any;
-use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Steps that are gone and whose memory is kept for others, and blocks of each.
+/// Steps that are gone and whose memory is kept for others.
 const LIMIT_SPARE: usize = 16;
-const LIMIT_SPARE_BLOCKS: usize = 16;
 
 /// Runs at least this long are sent from where they lie; shorter ones are gathered first.
 const GATHER_BYTES: u64 = 4096;
-
-/// The blocks of one step.
-pub(crate) struct StoredStep {
-    pub(crate) arena: Arena,
-    kept: Few<SubscriptionId>,
-    /// Those of them that hear nothing of it before it is assigned.
-    unjudged: Few<SubscriptionId>,
-    /// It is kept for these until it is judged, too, and they hear as little of it; sorted.
-    watches: Arc<[SubscriptionId]>,
-    pub(crate) ended: bool,
-    /// The members that have it.
-    assigned: Few<MemberId>,
-    pub(crate) blocks: Vec<StoredBlock>,
-    /// Bytes of those that were made when somebody asked for them.
-    pub(crate) made_bytes: u64,
-    pub(crate) exported: BTreeMap<usize, InprocKey>,
-    /// Processes that were told where its segments are.
-    seen: Seen,
-    /// What is dropped with it.
-    beside: Vec<Box<dyn Any + Send + Sync>>,
-}
-
-/// Processes by their number, each once.
-type Seen = SmallVec<[ProcessWatch; 2]>;
-
-/// A process was told where the segments of a step are.
-fn was_seen_by(seen: &mut Seen, watch: &ProcessWatch) {
-    if let Err(at) = seen.binary_search_by_key(&watch.pid(), ProcessWatch::pid) {
-        seen.insert(at, watch.clone());
-    }
-}
-
-impl StoredStep {
-    /// A step of which nothing is stored yet.
-    fn new(arena: Arena) -> Self {
-        Self {
-            arena,
-            kept: Few::new(),
-            unjudged: Few::new(),
-            watches: Arc::default(),
-            ended: false,
-            assigned: Few::new(),
-            blocks: Vec::new(),
-            made_bytes: 0,
-            exported: BTreeMap::new(),
-            seen: Seen::new(),
-            beside: Vec::new(),
-        }
-    }
-
-    /// Forgets all of it, but for memory that the next step can use, and for whom it was kept. Where somebody still has
-    /// its blocks, it has another arena from now on. Says whether it is to be kept.
-    fn clear(&mut self, pool: &Pool) -> bool {
-        // The next step says anew for whom it is kept.
-        let Self {
-            arena,
-            kept: _,
-            unjudged: _,
-            watches: _,
-            ended,
-            assigned,
-            blocks,
-            made_bytes,
-            exported,
-            seen,
-            beside,
-        } = self;
-        blocks.clear();
-        beside.clear();
-        if blocks.capacity() > LIMIT_SPARE_BLOCKS {
-            return false;
-        }
-        if !arena.clear() {
-            *arena = pool.arena();
-        }
-        (*ended, *made_bytes) = (false, 0);
-        assigned.clear();
-        // To clear a tree takes it apart, even an empty one.
-        if !exported.is_empty() {
-            exported.clear();
-        }
-        seen.clear();
-        true
-    }
-
-    fn keeps(&self, want: &Want) -> bool {
-        self.kept.binary_search(&want.subscription).is_ok() || self.is_watched(want)
-    }
-
-    fn is_watched(&self, want: &Want) -> bool {
-        self.watches.binary_search(&want.subscription).is_ok()
-    }
-
-    fn is_unjudged(&self, want: &Want) -> bool {
-        self.unjudged.binary_search(&want.subscription).is_ok() || self.is_watched(want)
-    }
-
-    /// The places of the blocks of which these are parts; `None` if one of them is not here. Mostly each is where the one
-    /// before it lets one expect.
-    fn find(&self, pieces: &[BlockPart]) -> Option<Vec<usize>> {
-        let name = |at: usize| self.blocks.get(at).map(|block| (&*block.def.name, block.index));
-        let known = LazyCell::new(|| {
-            (0..self.blocks.len()).filter_map(|at| Some((name(at)?, at))).collect::<BTreeMap<_, _>>()
-        });
-        let mut next = 0;
-        let place = |piece: &BlockPart| {
-            let wanted = (&*piece.variable, piece.block);
-            let at = if name(next) == Some(wanted) { next } else { *known.get(&wanted)? };
-            next = at + 1;
-            Some(at)
-        };
-        pieces.iter().map(place).collect()
-    }
-
-    /// Whether one of these blocks is in no memory.
-    fn are_stored(&self, blocks: &[usize]) -> bool {
-        blocks.iter().filter_map(|&at| self.blocks.get(at)).any(|block| block.stored().is_some())
-    }
-}
 
 #[derive(Default)]
 pub(crate) struct Inner {
@@ -284,7 +164,7 @@ impl BlockStore {
     pub(crate) fn store(&self, step: StepId, block: StoredBlock) {
         if let Some(stored) = self.lock().steps.get_mut(&step) {
             self.room.store(block.memory_bytes());
-            stored.blocks.push(block);
+            stored.add(block);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Telling subscribers where blocks are: as a step ends, as they say what they want, and when they ask.
 
 use crate::data::owner::block::{BlockBytes, StoredBlock};
-use crate::data::owner::block_store::{BlockStore, Inner, StoredStep, was_seen_by};
+use crate::data::owner::block_store::stored_step::{StoredStep, was_seen_by};
+use crate::data::owner::block_store::{BlockStore, Inner};
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use crate::value::counters::Counters;
 use fp_proto::data::{EAGER_BYTES, GoneReason, InlineBlock, PlaceRef, PlacedRef};

@@ -2,7 +2,8 @@
 //! what somebody reads slowly takes memory only while it is on its way.
 
 use crate::coordinator::workers::{self, Task};
-use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::block_store::stored_step::StoredStep;
+use crate::data::owner::block_store::{BlockStore, Inner};
 use crate::data::owner::subscriber_link::SubscriberLink;
 use crate::value::counters::Counters;
 use crate::value::stored_bytes::StoredBytes;

@@ -2,7 +2,8 @@
 
 use crate::data::owner::block::StoredBlock;
 use crate::data::owner::block_store::made;
-use crate::data::owner::block_store::{BlockStore, Inner, LIMIT_SPARE, StoredStep};
+use crate::data::owner::block_store::stored_step::StoredStep;
+use crate::data::owner::block_store::{BlockStore, Inner, LIMIT_SPARE};
 use fp_transport::inproc;
 use fp_types::StepId;
 

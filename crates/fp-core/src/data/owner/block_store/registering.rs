@@ -2,7 +2,8 @@
 //! meanwhile. The thread that ends a step does it, or one of its own where a subscriber says late what it wants.
 
 use crate::coordinator::workers::{self, Task};
-use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::block_store::stored_step::StoredStep;
+use crate::data::owner::block_store::{BlockStore, Inner};
 use crate::data::owner::subscriber_link::SubscriberLink;
 use fp_proto::data::EAGER_BYTES;
 use fp_transport::{MemoryRegistrar, SegmentId};

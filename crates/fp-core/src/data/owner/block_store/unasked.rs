@@ -3,7 +3,8 @@
 //! thread tells them.
 
 use crate::coordinator::relief::LIMIT_LINKS;
-use crate::data::owner::block_store::{BlockStore, Inner, StoredStep};
+use crate::data::owner::block_store::stored_step::StoredStep;
+use crate::data::owner::block_store::{BlockStore, Inner};
 use crate::data::owner::part::wanted_part;
 use crate::data::owner::subscriber_link::{SubscriberLink, Want};
 use fp_proto::data::{BlockPart, DataMessage, EAGER_BYTES};

@@ -7,7 +7,7 @@ use crate::data::taker::context::Subscription;
 use crate::data::taker::fetch_plan::PlanKey;
 use crate::data::taker::owner_directory::OwnerDirectory;
 use fp_proto::config::ContactText;
-use fp_proto::data::DataMessage;
+use fp_proto::data::{BlockPart, DataMessage};
 use fp_proto::message::MemberId;
 use fp_proto::subscriber::AttachmentId;
 use fp_transport::{
@@ -34,6 +34,7 @@ struct Asked {
     link: usize,
     request: u64,
     owner: usize,
+    pieces: Vec<BlockPart>,
 }
 
 /// What the owners know: their links, and what they were asked. They are one listener; a block tells whose it is.
@@ -42,7 +43,6 @@ struct Owners {
     asked: Vec<Asked>,
     /// Requests in all.
     seen: usize,
-    len: usize,
 }
 
 impl Owners {
@@ -55,7 +55,7 @@ impl Owners {
                     continue;
                 };
                 let owner = pieces.first().expect("a piece").block as usize;
-                self.asked.push(Asked { link: at, request, owner });
+                self.asked.push(Asked { link: at, request, owner, pieces });
                 self.seen += 1;
             }
             if let Some(link) = slot {
@@ -64,9 +64,15 @@ impl Owners {
         }
     }
 
-    /// Answers with bytes of the owner's number, or others.
+    /// Answers with bytes of each block's number, or others.
     fn answer(&mut self, asked: &Asked, byte: Option<u8>) {
-        let body = vec![byte.unwrap_or(byte_of(asked.owner)); self.len];
+        let bytes = |piece: &BlockPart| {
+            std::iter::repeat_n(
+                byte.unwrap_or(byte_of(piece.block as usize)),
+                piece.part.element_count() as usize,
+            )
+        };
+        let body: Vec<u8> = asked.pieces.iter().flat_map(bytes).collect();
         let head = DataMessage::Pieces { request: asked.request, step: STEP }.encode();
         if let Some(link) = &mut self.links[asked.link] {
             let _ = link.send(OutFrame::new(head).with_body(vec![Payload::from_owner(body)]));
@@ -117,7 +123,16 @@ struct Stage {
 
 impl Stage {
     /// The owners take a turn again and again.
-    fn new(owners: usize, len: usize, mut turn: impl FnMut(&mut Owners) + Send + 'static) -> Self {
+    fn new(owners: usize, len: usize, turn: impl FnMut(&mut Owners) + Send + 'static) -> Self {
+        Self::of(owners, planned(owners, len), turn)
+    }
+
+    /// The same, of what is planned so.
+    fn of(
+        owners: usize,
+        planned: Arc<FetchPlan>,
+        mut turn: impl FnMut(&mut Owners) + Send + 'static,
+    ) -> Self {
         let options = ListenOptions::new(EPOCH.epoch.0).with_shm(false).with_inproc(false);
         let mut listener = Listener::bind(options).expect("a listener");
         let contact = ContactText(listener.contact().to_string());
@@ -128,7 +143,7 @@ impl Stage {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
         let thread = std::thread::spawn(move || {
-            let mut owners = Owners { links: Vec::new(), asked: Vec::new(), seen: 0, len };
+            let mut owners = Owners { links: Vec::new(), asked: Vec::new(), seen: 0 };
             while !stopped.load(Ordering::Relaxed) {
                 while let Some(accepted) = listener.accept(Instant::now()).expect("sound") {
                     owners.links.push(Some(accepted.link));
@@ -145,7 +160,7 @@ impl Stage {
             domain: Domain::default(),
             timeout: PATIENCE,
         };
-        let (counters, planned) = (Counters::default(), planned(owners, len));
+        let counters = Counters::default();
         Self { directory, counters, dial, planned, stop, thread: Some(thread) }
     }
 
@@ -198,7 +213,10 @@ fn planned(owners: usize, len: usize) -> Arc<FetchPlan> {
         (id, Region::new([owner * len as u64], [len as u64]).expect("a region"))
     };
     let shape = Shape::new([(owners * len) as u64]).expect("a shape");
-    let layout = Layout::global(shape, (0..owners as u64).map(block)).expect("a layout");
+    planned_of(&Layout::global(shape, (0..owners as u64).map(block)).expect("a layout"))
+}
+
+fn planned_of(layout: &Layout) -> Arc<FetchPlan> {
     let key = PlanKey {
         epoch: Some(EPOCH),
         table: TableId([0; 16]),
@@ -207,8 +225,9 @@ fn planned(owners: usize, len: usize) -> Arc<FetchPlan> {
         fill: false,
         order: MemoryOrder::RowMajor,
     };
-    let def = Arc::new(VariableDef::global_array("x", Dtype::U8, 1));
-    Arc::new(FetchPlan::of_layout(def, &layout, &key).expect("a plan"))
+    let ndims = layout.shape().map_or(1, Shape::ndims);
+    let def = Arc::new(VariableDef::global_array("x", Dtype::U8, ndims));
+    Arc::new(FetchPlan::of_layout(def, layout, &key).expect("a plan"))
 }
 
 #[test]
@@ -347,4 +366,102 @@ fn a_fetch_that_ends_early_leaves_links_whose_answers_may_still_come() {
     let outcome = stage.fetch(&mut stage.array(), Instant::now().into());
     assert!(matches!(outcome, Err(ReadError::TimedOut { .. })), "{outcome:?}");
     stage.fetch_whole();
+}
+
+/// Boxes along each side of a square array, and the cells along each side of a box.
+const ALONG: u64 = 32;
+const SIDE: u64 = 200;
+
+/// All boxes of a square array, which so many owners have in turns: each has a number of its own.
+fn planned_boxes(owners: u64) -> Arc<FetchPlan> {
+    let block = |number: u64| {
+        let id = BlockId { rank: Rank((number % owners) as u32), index: number as u32 };
+        let corner = [number / ALONG * SIDE, number % ALONG * SIDE];
+        (id, Region::new(corner, [SIDE; 2]).expect("a region"))
+    };
+    let shape = Shape::new([ALONG * SIDE; 2]).expect("a shape");
+    planned_of(&Layout::global(shape, (0..ALONG * ALONG).map(block)).expect("a layout"))
+}
+
+/// Fetches all boxes, and checks each cell.
+fn fetch_boxes(stage: &Stage) {
+    let mut array = stage.array();
+    stage.fetch(&mut array, (Instant::now() + PATIENCE).into()).expect("fetched");
+    for (row, cells) in (0..).zip(array.chunks((ALONG * SIDE) as usize)) {
+        for (column, cells) in (0..).zip(cells.chunks(SIDE as usize)) {
+            let number = row / SIDE * ALONG + column;
+            assert!(cells.iter().all(|cell| *cell == byte_of(number as usize)), "row {row}, box {number}");
+        }
+    }
+}
+
+/// Whoever is asked answers, in one order and in the other.
+#[test]
+fn short_blocks_of_several_owners_are_received_in_turns() {
+    for owners in [2, 3] {
+        let mut is_first = true;
+        let stage = Stage::of(owners, planned_boxes(owners as u64), move |of| {
+            if of.asked.len() == owners {
+                if std::mem::replace(&mut is_first, false) {
+                    of.asked.reverse();
+                }
+                of.answer_all();
+            }
+        });
+        fetch_boxes(&stage);
+        fetch_boxes(&stage);
+        assert_eq!(stage.dialled(), owners as u64);
+        let staged = stage.counters.staged_bytes.load(Ordering::Relaxed);
+        assert_eq!(staged, 2 * (ALONG * SIDE).pow(2), "all of it came aside, once");
+    }
+}
+
+/// The link of an owner breaks while both answers come: what is in its place is not asked for again, and the other answer
+/// is taken to its end.
+#[test]
+fn a_link_that_breaks_in_turns_is_dialled_again_for_the_rest() {
+    for dying in [0, 1] {
+        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let (counts, mut breaks) = (told.clone(), None);
+        let stage = Stage::of(2, planned_boxes(2), move |owners| {
+            if let Some(link) = breaks.take() {
+                // What is in the connection arrives, and the rest does not.
+                owners.links[link] = None;
+            }
+            let is_first = owners.seen == 2 && owners.asked.len() == 2;
+            if is_first {
+                breaks = owners.asked.iter().find(|asked| asked.owner == dying).map(|asked| asked.link);
+            }
+            if is_first || owners.seen > 2 {
+                let count = |asked: &Asked| (asked.owner % 2, asked.pieces.len());
+                counts.lock().expect("sound").extend(owners.asked.iter().map(count));
+                owners.answer_all();
+            }
+        });
+        fetch_boxes(&stage);
+        assert_eq!(stage.dialled(), 3, "one of them anew");
+        let half = (ALONG * ALONG / 2) as usize;
+        let told = told.lock().expect("sound");
+        let of = |owner: usize| told.iter().filter(move |(of, _)| *of == owner).map(|(_, count)| *count);
+        assert_eq!(of(1 - dying).collect::<Vec<_>>(), [half], "the other one was asked once");
+        let asked: Vec<usize> = of(dying).collect();
+        assert!(asked.len() == 2 && asked[0] == half && asked[1] < half, "{asked:?}");
+    }
+}
+
+/// The answer of one is there, and the other's link breaks before it answers.
+#[test]
+fn an_answer_waits_for_one_that_is_asked_again() {
+    let mut breaks = breaking(1, 1);
+    let stage = Stage::of(2, planned_boxes(2), move |owners| {
+        breaks(owners);
+        owners.asked.iter().position(|asked| asked.owner == 0 || owners.seen == 3).into_iter().for_each(
+            |at| {
+                let asked = owners.asked.remove(at);
+                owners.answer(&asked, None);
+            },
+        );
+    });
+    fetch_boxes(&stage);
+    assert_eq!(stage.dialled(), 3);
 }
