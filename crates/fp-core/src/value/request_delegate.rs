@@ -1,25 +1,46 @@
 //! Who answers requests in the place of a publisher.
 
 use crate::value::parameter_request::ParameterRequest;
-use fp_proto::steering::SteeringOutcome;
+use fp_proto::steering::{LIMIT_DELEGATED, SteeringOutcome};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Answers what subscribers ask of a stream that comes from another one: it asks there. See
 /// [`PublisherOptions::with_request_delegate`](crate::PublisherOptions::with_request_delegate).
 #[derive(Clone)]
-pub struct RequestDelegate(Arc<dyn Fn(&ParameterRequest) -> SteeringOutcome + Send + Sync>);
+pub struct RequestDelegate {
+    answer: Arc<dyn Fn(&ParameterRequest) -> SteeringOutcome + Send + Sync>,
+    /// Requests that are being answered, each by a thread. Whoever asked may have left.
+    answering: Arc<AtomicUsize>,
+}
 
 impl RequestDelegate {
     /// What it says is what who asked is told. Each request has a thread, so that it may wait for as long as an answer takes. It
-    /// should end soon once the request [is awaited](ParameterRequest::is_awaited) no more.
+    /// should end soon once the request [is awaited](ParameterRequest::is_awaited) no more: of 32 at one time no more are begun.
     pub fn new(answer: impl Fn(&ParameterRequest) -> SteeringOutcome + Send + Sync + 'static) -> Self {
-        Self(Arc::new(answer))
+        Self { answer: Arc::new(answer), answering: Arc::default() }
     }
 
     /// What becomes of a request. It may take long.
     pub(crate) fn answer(&self, request: &ParameterRequest) -> SteeringOutcome {
-        (self.0)(request)
+        (self.answer)(request)
+    }
+
+    /// Takes a place among the requests that are being answered, until it is dropped; `None` if there is none.
+    pub(crate) fn begin(&self) -> Option<AnsweringPlace> {
+        let place = AnsweringPlace(self.answering.clone());
+        let before = self.answering.fetch_add(1, Ordering::Relaxed);
+        (before < LIMIT_DELEGATED).then_some(place)
+    }
+}
+
+/// A place among the requests that are being answered.
+pub(crate) struct AnsweringPlace(Arc<AtomicUsize>);
+
+impl Drop for AnsweringPlace {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

@@ -1,13 +1,13 @@
 //! Subscribers that ask the simulation for something: all its ranks see it at the same step, and what they say comes back.
 
-use crate::support::{PATIENCE, Place, STREAM};
+use crate::support::{PATIENCE, Place, STREAM, eventually};
 use fp_core::{
     Access, AccessRule, Action, Cohort, OpenError, ParameterKind, Publisher, PublisherOptions, Real,
     RequestDelegate, RequestError, SteeringOutcome, SteeringRefusal, StepId, Subscriber, SubscriberOptions,
     TransportKind, Who,
 };
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 const CONDUCTIVITY: &str = "conductivity";
@@ -454,4 +454,36 @@ fn a_delegate_answers_in_the_place_of_the_publisher() {
         assert!(matches!(over, RequestError::Unanswered { .. } | RequestError::Over { .. }), "{over}");
         gate.wait();
     });
+}
+
+/// Whoever asks and leaves makes room in the stream. The delegate has no more than 32 requests at one time all the same.
+#[test]
+fn a_delegate_that_does_not_hear_of_those_who_left_has_no_more_than_so_many_requests() {
+    let (place, gate) = (Place::new(), Arc::new((Mutex::new(false), Condvar::new())));
+    let (opened, begun) = (gate.clone(), Arc::new(AtomicUsize::new(0)));
+    let counted = begun.clone();
+    let delegate = RequestDelegate::new(move |_| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let is_open = opened.0.lock().expect("no panic");
+        drop(opened.1.wait_while(is_open, |is_open| !*is_open).expect("no panic"));
+        SteeringOutcome::Applied { step: StepId(1) }
+    });
+    let options = parameters(place.publisher_options()).with_request_delegate(delegate);
+    let publisher = Publisher::open(STREAM, options).expect("the stream opens");
+    let ask = |patience| {
+        let mut subscriber = Subscriber::open(STREAM, asker(&place, TransportKind::Shm)).expect("attached");
+        subscriber.request(CONDUCTIVITY, 1.0, patience)
+    };
+    for asked in 1..=32 {
+        let silent = ask(Duration::from_millis(1)).expect_err("nobody answers");
+        assert!(matches!(silent, RequestError::NoAnswer { .. }), "{silent}");
+        eventually("the delegate has it", || begun.load(Ordering::Relaxed) == asked);
+    }
+    let busy = ask(PATIENCE).expect_err("there is no room");
+    let is_busy = |refusal: &SteeringRefusal| *refusal == SteeringRefusal::Busy { limit: 32 };
+    assert!(matches!(&busy, RequestError::Refused { refusal, .. } if is_busy(refusal)), "{busy}");
+    *gate.0.lock().expect("no panic") = true;
+    gate.1.notify_all();
+    eventually("there is room", || ask(PATIENCE).is_ok());
+    drop(publisher);
 }
