@@ -143,6 +143,19 @@ impl ToldDamage {
             eprintln!("flexpath: {damage}; step {step} is left out");
         }
     }
+
+    /// Tells of steps that end in the midst.
+    fn tell_cut(stream: &str, files: &[PathBuf]) {
+        let steps: BTreeSet<StepId> = files.iter().filter_map(|path| Some(parts(path)?.0)).collect();
+        if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
+            let which =
+                if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
+            eprintln!(
+                "flexpath: stream {stream:?}, {which}: not written to the end, as a kill or a power failure leaves it; it is \
+                 removed, and taken again if the publisher still has it"
+            );
+        }
+    }
 }
 
 /// What a stager left of one opening of a stream.
@@ -338,6 +351,7 @@ impl StreamFolder {
             synced.map_err(failed(&self.folder, "it cannot be synced"))?;
         }
         let kept = kept_in(&self.stream, &folder, told)?;
+        kept.iter().for_each(|kept| ToldDamage::tell_cut(&self.stream, &kept.cut));
         // A kill left these. What a publisher does not keep any more all ranks have, in files or in memory that is gone.
         for path in kept.iter().flat_map(|kept| &kept.cut) {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;

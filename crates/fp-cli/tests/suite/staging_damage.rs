@@ -96,15 +96,18 @@ fn a_bit_that_was_flipped_on_disk_is_said_and_never_handed_out() {
     let (folder, disk) = (folder.path(), folder.path().join("disk"));
     let stager = keeper(folder, &disk, &["--memory", "1"]);
     let mut publisher = Publisher::open("sim", publisher_options(folder)).unwrap();
-    put_steps(&mut publisher, STEPS);
+    put_steps(&mut publisher, STEPS + 1);
     publisher.close().expect("all of it is the stager's now");
-    await_files(&disk, STEPS);
+    await_files(&disk, STEPS + 1);
     kill(stager);
     for (step, at) in IN_HEADERS.into_iter().chain([IN_DATA]) {
         flip(&file_of(&disk, step).unwrap(), at);
     }
     let cut = fs::OpenOptions::new().write(true).open(file_of(&disk, CUT).unwrap()).unwrap();
     cut.set_len(1000).unwrap();
+    // The last one: a kill leaves that so.
+    let last = fs::OpenOptions::new().write(true).open(file_of(&disk, STEPS).unwrap()).unwrap();
+    last.set_len(1000).unwrap();
 
     let stager = keeper(folder, &disk, &["--memory", "1"]);
     let mut subscriber = attach(folder, "sim-staged", |one| one);
@@ -129,6 +132,9 @@ fn a_bit_that_was_flipped_on_disk_is_said_and_never_handed_out() {
         let file = file_named(&disk, &format!("{told}.damaged"));
         assert!(file_of(&disk, step).is_none() && file.is_some(), "it is kept, and in nobody's way");
     }
+    let removed = format!("stream \"sim\", step {STEPS}: not written to the end");
+    assert_eq!(ended.stderr.matches(&removed).count(), 1, "{}", ended.stderr);
+    assert!(file_of(&disk, STEPS).is_none());
     let told =
         |line: &&str| line.contains(&format!("{:020}.0-of-1.fpsr", IN_DATA.0)) && line.contains("checksum");
     assert_eq!(ended.stderr.lines().filter(told).count(), 1, "{}", ended.stderr);

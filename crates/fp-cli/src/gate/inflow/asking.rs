@@ -26,7 +26,10 @@ impl Inflow {
             _ if state.is_over || state.ending.is_some() => {
                 return unreachable("the stream has ended where it comes from");
             }
-            None => return unreachable("nobody brings the stream to the gate now"),
+            None => {
+                let then = "ask again when `flexpath forward` runs again where it comes from";
+                return unreachable(&format!("nobody brings the stream to the gate now: {then}"));
+            }
             Some(line) if line.version < VERSION => {
                 return unreachable("the `flexpath forward` that brings the stream is of an older version");
             }
