@@ -2,8 +2,8 @@
 //!
 //! Two publisher processes deal out the boxes of an array of 256 x 256 x 256 f64 (128 MiB) in turns. One subscriber takes
 //! all of it into one array. Boxes of 16^3 and of 8^3 cells take turns with one box for each rank, which has the same
-//! bytes. What a put of a box costs is measured in the publishers: the time of its thread on a core, as three busy processes
-//! share the cores, and the time of the clock beside it.
+//! bytes. What a put of a box costs is measured in the publishers. It is the time of its thread on a core, as three busy
+//! processes share the cores. The time of the clock stands beside it.
 
 #[path = "rows/compared.rs"]
 mod compared;

@@ -28,7 +28,7 @@ impl Inflow {
             }
             None => {
                 let then = "ask again when `flexpath forward` runs again where it comes from";
-                return unreachable(&format!("nobody brings the stream to the gate now: {then}"));
+                return unreachable(format!("nobody brings the stream to the gate now: {then}"));
             }
             Some(line) if line.version < VERSION => {
                 return unreachable("the `flexpath forward` that brings the stream is of an older version");

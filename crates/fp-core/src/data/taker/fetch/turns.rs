@@ -1,5 +1,5 @@
 //! Receiving the answers of several owners in turns. Boxes that lie beside one another in the array are then copied row by
-//! row, though they are of several owners, so the array is written from its beginning to its end.
+//! row, also those of several owners. So the array is written from its beginning to its end.
 
 use crate::data::taker::fetch::asking::LIMIT_OPEN_BYTES;
 use crate::data::taker::fetch::job::{Errand, Job};
