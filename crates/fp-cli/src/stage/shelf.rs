@@ -145,14 +145,13 @@ impl ToldDamage {
     }
 
     /// Tells of steps that end in the midst.
-    fn tell_cut(stream: &str, files: &[PathBuf]) {
-        let steps: BTreeSet<StepId> = files.iter().filter_map(|path| Some(parts(path)?.0)).collect();
+    fn tell_cut(stream: &str, steps: &BTreeSet<StepId>) {
         if let (Some(first), Some(last)) = (steps.first(), steps.last()) {
             let which =
                 if first == last { format!("step {first}") } else { format!("steps {first} to {last}") };
             eprintln!(
-                "flexpath: stream {stream:?}, {which}: not written to the end, as a kill or a power failure leaves it; it is \
-                 removed, and taken again if the publisher still has it"
+                "flexpath: stream {stream:?}, {which}: not written to the end by all ranks, as a kill or a power failure leaves \
+                 it; it is removed, and taken again if the publisher still has it"
             );
         }
     }
@@ -170,6 +169,8 @@ pub(crate) struct Kept {
     written: SystemTime,
     /// Files of steps that not all ranks have, as a kill leaves them.
     cut: Vec<PathBuf>,
+    /// Those of them behind all whole steps: they were being written.
+    unfinished: BTreeSet<StepId>,
     /// Files of steps of which one is not as it was written.
     damaged: Vec<PathBuf>,
 }
@@ -270,6 +271,7 @@ fn kept_in(stream: &str, folder: &Path, told: &ToldDamage) -> Result<Option<Kept
         files.entry(step).or_default().push((rank, path));
     }
     let (mut steps, mut cut, mut damaged) = (BTreeSet::new(), Vec::new(), Vec::new());
+    let mut unfinished = BTreeSet::new();
     // From the newest on: a kill leaves files without their end behind all whole steps. Steps go to disk in their order.
     for (step, files) in files.into_iter().rev() {
         let state = state(&files, ranks)?;
@@ -284,10 +286,16 @@ fn kept_in(stream: &str, folder: &Path, told: &ToldDamage) -> Result<Option<Kept
                 told.tell(step, &damage, &paths);
                 damaged.extend(paths);
             }
-            State::Missing | State::Cut(_) => cut.extend(paths),
+            State::Missing | State::Cut(_) => {
+                cut.extend(paths);
+                // Before whole steps it was being released.
+                if steps.is_empty() {
+                    unfinished.insert(step);
+                }
+            }
         }
     }
-    Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut, damaged }))
+    Ok(Some(Kept { stream: stream.to_owned(), epoch, ranks, steps, written, cut, unfinished, damaged }))
 }
 
 fn parse_epoch(text: &str) -> Result<Epoch, std::num::ParseIntError> {
@@ -351,7 +359,7 @@ impl StreamFolder {
             synced.map_err(failed(&self.folder, "it cannot be synced"))?;
         }
         let kept = kept_in(&self.stream, &folder, told)?;
-        kept.iter().for_each(|kept| ToldDamage::tell_cut(&self.stream, &kept.cut));
+        kept.iter().for_each(|kept| ToldDamage::tell_cut(&self.stream, &kept.unfinished));
         // A kill left these. What a publisher does not keep any more all ranks have, in files or in memory that is gone.
         for path in kept.iter().flat_map(|kept| &kept.cut) {
             fs::remove_file(path).map_err(failed(path, "what is left of a step cannot be removed"))?;

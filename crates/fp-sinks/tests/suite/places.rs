@@ -1,7 +1,10 @@
 //! Places that take no step, or not all of it, and what a target would not get.
 
+use fp_core::{StepWriter, Variable};
+
+use crate::hdf5::region;
 use crate::support::{Ended, Running, STREAM, Stage, mounted, python};
-use crate::zarr::{Published, put_other_kinds, steps_of};
+use crate::zarr::{Published, RANKS, put_other_kinds, steps_of};
 
 /// A file or folder of each kind, in a folder.
 fn targets(folder: &str) -> [String; 4] {
@@ -89,4 +92,32 @@ fn a_full_disk_leaves_whole_steps_of_a_store_and_more_follow_where_there_is_room
     stage.start(&more).ended().well();
     python("zarr.py", &["kinds", &path, &STEPS.to_string()]);
     published.end();
+}
+
+/// Of formats that have a file for each step: what was whole stays, and nothing of the step for which there was no room.
+#[test]
+fn a_full_disk_leaves_whole_files_alone() {
+    const STEPS: usize = 40;
+    let put = |rank: u32, writer: &mut StepWriter| {
+        // No two are alike, so that no format makes much less of them.
+        let numbers = (0..10_000).map(|at| f64::from(at).sin()).collect();
+        let field = Variable::global::<f64>("field", &[u64::from(RANKS), 100, 100]).expect("a variable");
+        writer.put(&field, &region(&[u64::from(rank), 0, 0], &[1, 100, 100]), numbers).expect("put");
+    };
+    for to in &targets("FOLDER")[1..] {
+        let stage = Stage::new();
+        let published = Published::of(&stage, STEPS as u32, put);
+        let Some(copy) = filled(&stage, to, "field") else { return };
+        let mut files: Vec<String> = std::fs::read_dir(&copy)
+            .expect("the copy is there")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
+        files.sort();
+        assert!((3..STEPS).contains(&files.len()), "{files:?}");
+        let ending = to.rsplit_once('.').expect("an ending").1;
+        let expected: Vec<String> = (0..files.len()).map(|step| format!("run_{step}.{ending}")).collect();
+        let is_expected = |file: &String| expected.contains(file);
+        assert!(files.iter().all(is_expected), "{files:?}");
+        published.end();
+    }
 }

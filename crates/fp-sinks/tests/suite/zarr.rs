@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::support::{PATIENCE, STREAM, Stage, python, python_in};
 
-const RANKS: u32 = 2;
+pub(crate) const RANKS: u32 = 2;
 const NUMBERS: [Dtype; 14] = [
     Dtype::I8,
     Dtype::I16,

@@ -184,7 +184,7 @@ impl PieceCopies {
         destination: &mut [u8],
     ) -> Result<(), CopyError> {
         let (mut pieces, mut blocks) = (pieces, blocks);
-        while !pieces.is_empty() {
+        while !pieces.is_empty() && !blocks.is_empty() {
             let count = self.beside(pieces).min(blocks.len());
             let (beside, of) = (pieces.split_at(count), blocks.split_at(count));
             self.copy_beside(beside.0, of.0, destination)?;

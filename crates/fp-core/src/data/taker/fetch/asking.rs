@@ -29,7 +29,7 @@ const LIMIT_REQUEST_BYTES: usize = 12 << 20;
 pub(crate) const LIMIT_OPEN_REQUESTS: usize = 128;
 
 /// No owner is asked while so many bytes are to come. They are on a wire, or wait in sockets: answers that come all at
-/// once are more than a switch has room for.
+/// once are more than a switch has room for. Answers that are received in turns have bounds of their own.
 pub(crate) const LIMIT_OPEN_BYTES: usize = 64 << 20;
 
 /// What a fetch has asked for and not got.
@@ -63,15 +63,16 @@ impl Job<'_, '_, '_> {
             if self.waits_for_all {
                 self.copy_together(errands)?;
             }
-            if self.takes_turns {
-                self.receive_in_turns(errands)?;
-            }
+            let turns = match self.takes_turns {
+                true => self.receive_in_turns(errands, since)?,
+                false => None,
+            };
             self.read_placed(errands)?;
             if !errands.iter().any(Errand::is_open) {
                 return Ok(());
             }
             let until = self.ask_the_late(errands, since)?;
-            self.take_what_comes(errands, until)?;
+            self.take_what_comes(errands, turns.map_or(until, |turns| turns.min(until)))?;
         }
     }
 

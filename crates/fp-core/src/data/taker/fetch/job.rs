@@ -21,7 +21,7 @@ use std::time::Instant;
 
 /// Bytes of an answer that comes too late, where its link is kept. They fit a connection, so that no memory of the
 /// owner's waits until somebody reads them.
-const LIMIT_LATE_BYTES: usize = 64 << 10;
+pub(crate) const LIMIT_LATE_BYTES: usize = 64 << 10;
 
 /// One array to be filled.
 pub(crate) struct Get<'a> {
@@ -162,6 +162,7 @@ impl Job<'_, '_, '_> {
             // An answer that nobody waits for any more is passed over when it comes: what came unasked settled the
             // request, or another owner failed. Whose answer was waited for in vain is dialled anew. So is who would
             // have to be heard for long.
+            Self::pass_over(errand);
             let settled = errand.request.is_none() || errand.missing.is_empty();
             let is_short = !errand.waited_for && errand.asked_bytes <= LIMIT_LATE_BYTES;
             let may_come = |peer: &OwnerLink| is_short && !peer.is_answer_late();

@@ -103,3 +103,5 @@ pub(crate) fn check_len(step: StepId, planned: &FetchPlan, found: usize) -> Resu
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod turns_tests;

@@ -22,27 +22,27 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-const STEP: StepId = StepId(3);
+pub(super) const STEP: StepId = StepId(3);
 const EPOCH: AttachmentId = AttachmentId { epoch: Epoch(77), nth: 1 };
 /// Only a fetch that is wrong waits so long.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of a block that are as they should be, and of an answer that comes too late.
-const LATE: u8 = 0xee;
+pub(super) const LATE: u8 = 0xee;
 
 /// A request that is not answered yet.
-struct Asked {
-    link: usize,
-    request: u64,
-    owner: usize,
-    pieces: Vec<BlockPart>,
+pub(super) struct Asked {
+    pub(super) link: usize,
+    pub(super) request: u64,
+    pub(super) owner: usize,
+    pub(super) pieces: Vec<BlockPart>,
 }
 
 /// What the owners know: their links, and what they were asked. They are one listener; a block tells whose it is.
-struct Owners {
-    links: Vec<Option<Link>>,
-    asked: Vec<Asked>,
+pub(super) struct Owners {
+    pub(super) links: Vec<Option<Link>>,
+    pub(super) asked: Vec<Asked>,
     /// Requests in all.
-    seen: usize,
+    pub(super) seen: usize,
 }
 
 impl Owners {
@@ -65,7 +65,7 @@ impl Owners {
     }
 
     /// Answers with bytes of each block's number, or others.
-    fn answer(&mut self, asked: &Asked, byte: Option<u8>) {
+    pub(super) fn answer(&mut self, asked: &Asked, byte: Option<u8>) {
         let bytes = |piece: &BlockPart| {
             std::iter::repeat_n(
                 byte.unwrap_or(byte_of(piece.block as usize)),
@@ -79,14 +79,14 @@ impl Owners {
         }
     }
 
-    fn answer_all(&mut self) {
+    pub(super) fn answer_all(&mut self) {
         for asked in std::mem::take(&mut self.asked) {
             self.answer(&asked, None);
         }
     }
 }
 
-fn byte_of(owner: usize) -> u8 {
+pub(super) fn byte_of(owner: usize) -> u8 {
     (owner % 200) as u8 + 1
 }
 
@@ -112,9 +112,9 @@ impl Subscription for NoSubscription {
 }
 
 /// A rank that takes blocks of that length, one of each owner, and the thread of the owners.
-struct Stage {
+pub(super) struct Stage {
     directory: OwnerDirectory,
-    counters: Counters,
+    pub(super) counters: Counters,
     dial: Dial,
     planned: Arc<FetchPlan>,
     stop: Arc<AtomicBool>,
@@ -128,7 +128,7 @@ impl Stage {
     }
 
     /// The same, of what is planned so.
-    fn of(
+    pub(super) fn of(
         owners: usize,
         planned: Arc<FetchPlan>,
         mut turn: impl FnMut(&mut Owners) + Send + 'static,
@@ -164,11 +164,11 @@ impl Stage {
         Self { directory, counters, dial, planned, stop, thread: Some(thread) }
     }
 
-    fn array(&self) -> Vec<u8> {
+    pub(super) fn array(&self) -> Vec<u8> {
         vec![0; self.planned.len_bytes().expect("a length")]
     }
 
-    fn fetch(&self, array: &mut [u8], limit: Limit<'_>) -> Result<(), ReadError> {
+    pub(super) fn fetch(&self, array: &mut [u8], limit: Limit<'_>) -> Result<(), ReadError> {
         let taker = Taker {
             stream: "stream",
             step: STEP,
@@ -193,7 +193,7 @@ impl Stage {
         }
     }
 
-    fn dialled(&self) -> u64 {
+    pub(super) fn dialled(&self) -> u64 {
         self.counters.data_links.load(Ordering::Relaxed)
     }
 }
@@ -216,7 +216,7 @@ fn planned(owners: usize, len: usize) -> Arc<FetchPlan> {
     planned_of(&Layout::global(shape, (0..owners as u64).map(block)).expect("a layout"))
 }
 
-fn planned_of(layout: &Layout) -> Arc<FetchPlan> {
+pub(super) fn planned_of(layout: &Layout) -> Arc<FetchPlan> {
     let key = PlanKey {
         epoch: Some(EPOCH),
         table: TableId([0; 16]),
@@ -291,7 +291,7 @@ fn no_owner_is_asked_while_many_bytes_are_to_come() {
 }
 
 /// What an owner is asked that breaks the link it was asked over, the first time or always.
-fn breaking(owner: usize, times: usize) -> impl FnMut(&mut Owners) + Send + 'static {
+pub(super) fn breaking(owner: usize, times: usize) -> impl FnMut(&mut Owners) + Send + 'static {
     let mut left = times;
     move |owners| {
         let Some(at) = owners.asked.iter().position(|asked| asked.owner == owner && left > 0) else { return };
@@ -366,102 +366,4 @@ fn a_fetch_that_ends_early_leaves_links_whose_answers_may_still_come() {
     let outcome = stage.fetch(&mut stage.array(), Instant::now().into());
     assert!(matches!(outcome, Err(ReadError::TimedOut { .. })), "{outcome:?}");
     stage.fetch_whole();
-}
-
-/// Boxes along each side of a square array, and the cells along each side of a box.
-const ALONG: u64 = 32;
-const SIDE: u64 = 200;
-
-/// All boxes of a square array, which so many owners have in turns: each has a number of its own.
-fn planned_boxes(owners: u64) -> Arc<FetchPlan> {
-    let block = |number: u64| {
-        let id = BlockId { rank: Rank((number % owners) as u32), index: number as u32 };
-        let corner = [number / ALONG * SIDE, number % ALONG * SIDE];
-        (id, Region::new(corner, [SIDE; 2]).expect("a region"))
-    };
-    let shape = Shape::new([ALONG * SIDE; 2]).expect("a shape");
-    planned_of(&Layout::global(shape, (0..ALONG * ALONG).map(block)).expect("a layout"))
-}
-
-/// Fetches all boxes, and checks each cell.
-fn fetch_boxes(stage: &Stage) {
-    let mut array = stage.array();
-    stage.fetch(&mut array, (Instant::now() + PATIENCE).into()).expect("fetched");
-    for (row, cells) in (0..).zip(array.chunks((ALONG * SIDE) as usize)) {
-        for (column, cells) in (0..).zip(cells.chunks(SIDE as usize)) {
-            let number = row / SIDE * ALONG + column;
-            assert!(cells.iter().all(|cell| *cell == byte_of(number as usize)), "row {row}, box {number}");
-        }
-    }
-}
-
-/// Whoever is asked answers, in one order and in the other.
-#[test]
-fn short_blocks_of_several_owners_are_received_in_turns() {
-    for owners in [2, 3] {
-        let mut is_first = true;
-        let stage = Stage::of(owners, planned_boxes(owners as u64), move |of| {
-            if of.asked.len() == owners {
-                if std::mem::replace(&mut is_first, false) {
-                    of.asked.reverse();
-                }
-                of.answer_all();
-            }
-        });
-        fetch_boxes(&stage);
-        fetch_boxes(&stage);
-        assert_eq!(stage.dialled(), owners as u64);
-        let staged = stage.counters.staged_bytes.load(Ordering::Relaxed);
-        assert_eq!(staged, 2 * (ALONG * SIDE).pow(2), "all of it came aside, once");
-    }
-}
-
-/// The link of an owner breaks while both answers come: what is in its place is not asked for again, and the other answer
-/// is taken to its end.
-#[test]
-fn a_link_that_breaks_in_turns_is_dialled_again_for_the_rest() {
-    for dying in [0, 1] {
-        let told = Arc::new(std::sync::Mutex::new(Vec::new()));
-        let (counts, mut breaks) = (told.clone(), None);
-        let stage = Stage::of(2, planned_boxes(2), move |owners| {
-            if let Some(link) = breaks.take() {
-                // What is in the connection arrives, and the rest does not.
-                owners.links[link] = None;
-            }
-            let is_first = owners.seen == 2 && owners.asked.len() == 2;
-            if is_first {
-                breaks = owners.asked.iter().find(|asked| asked.owner == dying).map(|asked| asked.link);
-            }
-            if is_first || owners.seen > 2 {
-                let count = |asked: &Asked| (asked.owner % 2, asked.pieces.len());
-                counts.lock().expect("sound").extend(owners.asked.iter().map(count));
-                owners.answer_all();
-            }
-        });
-        fetch_boxes(&stage);
-        assert_eq!(stage.dialled(), 3, "one of them anew");
-        let half = (ALONG * ALONG / 2) as usize;
-        let told = told.lock().expect("sound");
-        let of = |owner: usize| told.iter().filter(move |(of, _)| *of == owner).map(|(_, count)| *count);
-        assert_eq!(of(1 - dying).collect::<Vec<_>>(), [half], "the other one was asked once");
-        let asked: Vec<usize> = of(dying).collect();
-        assert!(asked.len() == 2 && asked[0] == half && asked[1] < half, "{asked:?}");
-    }
-}
-
-/// The answer of one is there, and the other's link breaks before it answers.
-#[test]
-fn an_answer_waits_for_one_that_is_asked_again() {
-    let mut breaks = breaking(1, 1);
-    let stage = Stage::of(2, planned_boxes(2), move |owners| {
-        breaks(owners);
-        owners.asked.iter().position(|asked| asked.owner == 0 || owners.seen == 3).into_iter().for_each(
-            |at| {
-                let asked = owners.asked.remove(at);
-                owners.answer(&asked, None);
-            },
-        );
-    });
-    fetch_boxes(&stage);
-    assert_eq!(stage.dialled(), 3);
 }

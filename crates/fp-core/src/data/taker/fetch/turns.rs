@@ -1,62 +1,86 @@
 //! Receiving the answers of several owners in turns. Boxes that lie beside one another in the array are then copied row by
 //! row, also those of several owners. So the array is written from its beginning to its end.
 
-use crate::data::taker::fetch::asking::LIMIT_OPEN_BYTES;
-use crate::data::taker::fetch::job::{Errand, Job};
+use crate::data::taker::fetch::asking::{LIMIT_OPEN_BYTES, LIMIT_OPEN_REQUESTS};
+use crate::data::taker::fetch::job::{Errand, Job, LIMIT_LATE_BYTES};
 use crate::data::taker::fetch::scatter::count_copied;
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_link::{OwnerError, OwnerLink, Sink as _};
 use crate::data::taker::piece_copies::{LIMIT_BESIDE, PieceCopies};
 use crate::error::ReadError;
-use fp_transport::LinkError;
 use fp_types::CopyError;
 use smallvec::SmallVec;
 use std::io::IoSliceMut;
 use std::ops::Range;
+use std::time::{Duration, Instant};
 
 /// Bytes of a turn, of all owners: they stay in a core's cache until they are in their places.
 const LIMIT_TURN_BYTES: usize = 512 << 10;
 
-/// Owners whose answers may come at one time, however long they are.
+/// Owners whose answers may come at one time though they are long, and bytes of these answers.
 const FEW_OWNERS: usize = 8;
+const LIMIT_FEW_BYTES: usize = 256 << 20;
+
+/// How long answers that come wait for those of other owners.
+const PATIENCE_OTHERS: Duration = Duration::from_millis(20);
 
 impl Job<'_, '_, '_> {
     /// Whether the answers of all owners are received in turns: the pieces of the one array are many short blocks, and
-    /// come over connections. Many owners are asked at one time only if their answers are short.
+    /// come over connections. All owners are asked at one time then.
     pub(crate) fn is_received_in_turns(&self, errands: &[Errand]) -> bool {
-        let ([get], true) = (&*self.gets, errands.len() > 1) else { return false };
+        let ([get], 2..=LIMIT_OPEN_REQUESTS) = (&*self.gets, errands.len()) else { return false };
+        let limit_bytes = if errands.len() <= FEW_OWNERS { LIMIT_FEW_BYTES } else { LIMIT_OPEN_BYTES };
         let comes = |errand: &Errand| errand.peer.as_ref().is_some_and(|peer| comes_as_bytes(peer));
-        get.planned.copies().order_of_answers(errands.len()).is_some()
-            && (errands.len() <= FEW_OWNERS || get.destination.len() <= LIMIT_OPEN_BYTES)
+        get.destination.len() <= limit_bytes
+            && get.planned.copies().order_of_answers(errands.len()).is_some()
             && errands.iter().all(comes)
     }
 
     /// Receives the answers of all owners, if all of them come: a turn has the next pieces in the order of their places.
-    pub(crate) fn receive_in_turns(&mut self, errands: &mut [Errand]) -> Result<(), ReadError> {
-        if errands.iter().any(Errand::is_awaited) {
-            return Ok(());
+    /// Answers that have waited for others since then are received by themselves. Says until when they wait.
+    pub(crate) fn receive_in_turns(
+        &mut self,
+        errands: &mut [Errand],
+        since: Instant,
+    ) -> Result<Option<Instant>, ReadError> {
+        let (until, awaited) = (since + PATIENCE_OTHERS, errands.iter().any(Errand::is_awaited));
+        if awaited && Instant::now() < until {
+            return Ok(Some(until));
         }
         // What is missing after this is taken as it comes.
         self.takes_turns = false;
         let planned = self.gets.first().map(|get| get.planned.clone());
         let mut taken: SmallVec<[usize; FEW_OWNERS]> = SmallVec::from_elem(0, errands.len());
-        let outcome = match planned.filter(|planned| are_all_asked(planned, errands)) {
+        let outcome = match planned.filter(|planned| !awaited && are_all_coming(planned, errands)) {
             Some(planned) => self.take_turns(&planned, errands, &mut taken),
             None => Ok(()),
         };
-        let mut failed = outcome.err();
-        for (at, (errand, taken)) in errands.iter_mut().zip(taken).enumerate() {
-            // What is missing is what was asked for, in its order, wherever anything was taken.
-            errand.missing.drain(..taken);
-            errand.is_placed = false;
-            let failed = failed.take_if(|(owner, _)| *owner == at);
-            let mut failed = failed.map(|(_, error)| error);
-            self.guard(errand, |job, errand| match failed.take() {
-                Some(error) => Err(error.into()),
-                None => job.receive_rest(errand, taken),
-            })?;
+        // What is missing is what was asked for, in its order, wherever anything was taken.
+        errands.iter_mut().zip(&taken).for_each(|(errand, taken)| drop(errand.missing.drain(..*taken)));
+        if let Err((owner, error)) = outcome
+            && let Some(errand) = errands.get_mut(owner)
+        {
+            let mut error = Some(error);
+            self.guard(errand, |_, _| error.take().map_or(Ok(()), Err))?;
         }
-        Ok(())
+        for (errand, taken) in errands.iter_mut().zip(taken) {
+            // Of whoever is dialled again nothing comes.
+            if std::mem::take(&mut errand.is_placed) {
+                self.guard(errand, |job, errand| job.receive_rest(errand, taken))?;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Passes over an answer that comes and that nobody wants any more, if it is short and here.
+    pub(crate) fn pass_over(errand: &mut Errand) {
+        let is_short = errand.is_placed && errand.asked_bytes <= LIMIT_LATE_BYTES;
+        let Some(peer) = errand.peer.as_mut().filter(|_| is_short) else { return };
+        let mut aside = vec![0; errand.asked_bytes];
+        while peer.link.recv_body(&mut [IoSliceMut::new(&mut aside)]).is_ok_and(|received| received > 0) {}
+        if peer.link.body_remaining() == 0 {
+            errand.request = None;
+        }
     }
 
     /// Receives turn by turn, and counts of each owner what is in its place.
@@ -65,7 +89,7 @@ impl Job<'_, '_, '_> {
         planned: &FetchPlan,
         errands: &mut [Errand],
         taken: &mut [usize],
-    ) -> Result<(), (usize, LinkError)> {
+    ) -> Result<(), (usize, OwnerError)> {
         let copies = planned.copies();
         let (taker, limit) = (self.taker, self.limit);
         let Some(get) = self.gets.first_mut() else { return Ok(()) };
@@ -89,11 +113,10 @@ impl Job<'_, '_, '_> {
             // Of a turn that fails, what came before is not asked for again.
             let came = *outcome.as_ref().unwrap_or_else(|(owner, _)| owner);
             let copied = turn.copy(came, &aside, get.destination);
-            let copied =
-                copied.map_err(|_| (0, LinkError::Malformed { what: "piece", value: 0, limit: 0 }))?;
+            let copied = copied.map_err(|error| (0, OwnerError::Misbehaved(error.to_string())))?;
             count_copied(taker.counters, copied);
             turn.count(came, taken);
-            outcome?;
+            outcome.map_err(|(owner, error)| (owner, error.into()))?;
         }
         Ok(())
     }
@@ -117,9 +140,9 @@ fn comes_as_bytes(peer: &OwnerLink) -> bool {
     !peer.shares_memory() && !peer.link.reads_remote()
 }
 
-/// Whether every piece was asked for and nothing came in another way.
-fn are_all_asked(planned: &FetchPlan, errands: &[Errand]) -> bool {
-    let is_asked = |errand: &Errand| errand.request.is_some() && *errand.asked == *errand.missing;
+/// Whether every piece comes, and nothing came in another way.
+fn are_all_coming(planned: &FetchPlan, errands: &[Errand]) -> bool {
+    let is_asked = |errand: &Errand| errand.is_placed && *errand.asked == *errand.missing;
     let asked: usize = errands.iter().map(|errand| errand.asked.len()).sum();
     asked == planned.plan.pieces.len() && errands.iter().all(is_asked)
 }
