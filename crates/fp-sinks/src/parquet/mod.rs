@@ -28,7 +28,7 @@ mod records;
 mod table;
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -148,12 +148,18 @@ impl Sink for ParquetSink {
     fn commit(&self, step: &TakenStep) -> Result<(), SinkError> {
         let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         let Pending { tables, mut columns } = pending;
-        for table in &tables {
-            self.write_table(step, table, &mut columns)?;
-        }
         // All are whole before the first has its name: what is killed between two of them is finished later.
-        for table in tables.iter().filter(|_| self.durable) {
-            self.files.of_table(step.step, &table.name)?.sync(step.step)?;
+        let written = tables.iter().try_for_each(|table| self.write_table(step, table, &mut columns));
+        let mut synced = tables.iter().filter(|_| self.durable);
+        let whole = written.and_then(|()| {
+            synced.try_for_each(|table| self.files.of_table(step.step, &table.name)?.sync(step.step))
+        });
+        if let Err(error) = whole {
+            // What had no room keeps none. If a file stays, the next run removes it.
+            for files in tables.iter().filter_map(|table| self.files.of_table(step.step, &table.name).ok()) {
+                let _ = fs::remove_file(files.unfinished(step.step));
+            }
+            return Err(error);
         }
         for table in &tables {
             self.files.of_table(step.step, &table.name)?.finish(step.step, self.durable)?;

@@ -100,14 +100,17 @@ fn a_full_disk_leaves_whole_files_alone() {
     const STEPS: usize = 40;
     let put = |rank: u32, writer: &mut StepWriter| {
         // No two are alike, so that no format makes much less of them.
-        let numbers = (0..10_000).map(|at| f64::from(at).sin()).collect();
+        let numbers: Vec<f64> = (0..10_000).map(|at| f64::from(at).sin()).collect();
+        let rows = Variable::joined::<f64>("rows", &[]).expect("a variable");
+        writer.put_joined_copy(&rows, &numbers).expect("put");
         let field = Variable::global::<f64>("field", &[u64::from(RANKS), 100, 100]).expect("a variable");
         writer.put(&field, &region(&[u64::from(rank), 0, 0], &[1, 100, 100]), numbers).expect("put");
     };
-    for to in &targets("FOLDER")[1..] {
+    let [_, hdf5, vtkhdf, parquet] = targets("FOLDER");
+    for (to, variables) in [(&hdf5, "field"), (&vtkhdf, "field"), (&parquet, "rows")] {
         let stage = Stage::new();
         let published = Published::of(&stage, STEPS as u32, put);
-        let Some(copy) = filled(&stage, to, "field") else { return };
+        let Some(copy) = filled(&stage, to, variables) else { return };
         let mut files: Vec<String> = std::fs::read_dir(&copy)
             .expect("the copy is there")
             .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
