@@ -17,8 +17,8 @@ pub struct RequestDelegate {
 
 impl RequestDelegate {
     /// What it says is what who asked is told. Each request has a thread, so that it may wait for as long as an answer takes. It
-    /// should end soon once the request [is awaited](ParameterRequest::is_awaited) no more: of 32 at one time no more are begun. All clones of it
-    /// have these together.
+    /// should end soon once the request [is awaited](ParameterRequest::is_awaited) no more. At most 32 have a thread
+    /// at one time, of all clones of a delegate together. Others are refused as busy.
     pub fn new(answer: impl Fn(&ParameterRequest) -> SteeringOutcome + Send + Sync + 'static) -> Self {
         Self { answer: Arc::new(answer), answering: Arc::default() }
     }

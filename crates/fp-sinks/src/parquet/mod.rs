@@ -45,6 +45,7 @@ use self::table::{Companions, Table};
 use crate::error::SinkError;
 use crate::part::Part;
 use crate::sink::Sink;
+use crate::step_file::StepFiles;
 use crate::taken_step::TakenStep;
 
 /// Files of Parquet.
@@ -70,35 +71,6 @@ impl ParquetSink {
         let files = TableFiles::of(pattern)?;
         let last_step = files.open(append, durable)?;
         Ok(Self { files, last_step, durable, pending: Mutex::default(), companions: Mutex::default() })
-    }
-
-    /// Writes a table to the file that it has until it is whole.
-    fn write_table(
-        &self,
-        step: &TakenStep,
-        table: &Table,
-        columns: &mut BTreeMap<(usize, BlockId), Vec<ArrayRef>>,
-    ) -> Result<(), SinkError> {
-        let path = self.files.of_table(step.step, &table.name)?.unfinished(step.step);
-        let file = File::create(&path).map_err(SinkError::file(&path))?;
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
-            .set_created_by(format!("flexpath tee {}", env!("CARGO_PKG_VERSION")))
-            .set_key_value_metadata(Some(file_metadata(step)))
-            .build();
-        let write = || {
-            let mut writer = ArrowWriter::try_new(file, table.schema.clone(), Some(properties))?;
-            for (block, rows) in &table.blocks {
-                let mut arrays = table.leading_columns(step.step, *block, *rows);
-                for variable in &table.variables {
-                    arrays.extend(columns.remove(&(*variable, *block)).unwrap_or_default());
-                }
-                writer.write(&RecordBatch::try_new(table.schema.clone(), arrays)?)?;
-            }
-            writer.close()?;
-            Ok(())
-        };
-        write().map_err(SinkError::format::<ParquetError>(&path))
     }
 }
 
@@ -149,23 +121,48 @@ impl Sink for ParquetSink {
         let pending = std::mem::take(&mut *self.pending.lock().unwrap_or_else(PoisonError::into_inner));
         let Pending { tables, mut columns } = pending;
         // All are whole before the first has its name: what is killed between two of them is finished later.
-        let written = tables.iter().try_for_each(|table| self.write_table(step, table, &mut columns));
-        let mut synced = tables.iter().filter(|_| self.durable);
-        let whole = written.and_then(|()| {
-            synced.try_for_each(|table| self.files.of_table(step.step, &table.name)?.sync(step.step))
-        });
+        let files = tables.iter().map(|table| self.files.of_table(step.step, &table.name));
+        let files = files.collect::<Result<Vec<_>, _>>()?;
+        let mut written = tables.iter().zip(&files);
+        let whole = written
+            .try_for_each(|(table, files)| write_table(step, table, files, &mut columns))
+            .and_then(|()| files.iter().filter(|_| self.durable).try_for_each(|files| files.sync(step.step)));
         if let Err(error) = whole {
             // What had no room keeps none. If a file stays, the next run removes it.
-            for files in tables.iter().filter_map(|table| self.files.of_table(step.step, &table.name).ok()) {
-                let _ = fs::remove_file(files.unfinished(step.step));
-            }
+            files.iter().for_each(|files| drop(fs::remove_file(files.unfinished(step.step))));
             return Err(error);
         }
-        for table in &tables {
-            self.files.of_table(step.step, &table.name)?.finish(step.step, self.durable)?;
-        }
-        Ok(())
+        files.iter().try_for_each(|files| files.finish(step.step, self.durable))
     }
+}
+
+/// Writes a table to the file that it has until it is whole.
+fn write_table(
+    step: &TakenStep,
+    table: &Table,
+    files: &StepFiles,
+    columns: &mut BTreeMap<(usize, BlockId), Vec<ArrayRef>>,
+) -> Result<(), SinkError> {
+    let path = files.unfinished(step.step);
+    let file = File::create(&path).map_err(SinkError::file(&path))?;
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_created_by(format!("flexpath tee {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(file_metadata(step)))
+        .build();
+    let write = || {
+        let mut writer = ArrowWriter::try_new(file, table.schema.clone(), Some(properties))?;
+        for (block, rows) in &table.blocks {
+            let mut arrays = table.leading_columns(step.step, *block, *rows);
+            for variable in &table.variables {
+                arrays.extend(columns.remove(&(*variable, *block)).unwrap_or_default());
+            }
+            writer.write(&RecordBatch::try_new(table.schema.clone(), arrays)?)?;
+        }
+        writer.close()?;
+        Ok(())
+    };
+    write().map_err(SinkError::format::<ParquetError>(&path))
 }
 
 /// A step of several tables, where the name of a file stands for one.

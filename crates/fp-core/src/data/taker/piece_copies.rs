@@ -16,7 +16,7 @@ const MANY_PIECES: usize = 64;
 const LIMIT_RUN_BYTES: u64 = 1024;
 
 /// Pieces beside one another that are copied together, at most: each is a stream of memory.
-pub(crate) const LIMIT_BESIDE: usize = 64;
+const LIMIT_BESIDE: usize = 64;
 
 /// Runs at least this long are received straight to their places; shorter ones aside, and copied.
 pub(crate) const SCATTER_BYTES: u64 = 512;
@@ -121,19 +121,21 @@ impl PieceCopies {
         self.copies.get(piece).map(|copy| copy.owner as usize)
     }
 
+    /// How the runs of a piece repeat; `None` if its elements are no runs.
+    fn pattern(&self, piece: usize) -> Option<&RunPattern> {
+        self.patterns.get(self.copies.get(piece)?.pattern as usize)
+    }
+
     /// Whether a piece has several runs, which are short.
     pub(crate) fn is_short(&self, piece: usize) -> bool {
-        let pattern = self.copies.get(piece).and_then(|copy| self.patterns.get(copy.pattern as usize));
-        pattern.is_some_and(|pattern| {
+        self.pattern(piece).is_some_and(|pattern| {
             pattern.run_bytes() < SCATTER_BYTES && pattern.run_bytes() < pattern.len_bytes()
         })
     }
 
     /// How many bytes are copied of a piece; none of one that is no runs.
     pub(crate) fn len_bytes(&self, piece: u32) -> usize {
-        let pattern =
-            self.copies.get(piece as usize).and_then(|copy| self.patterns.get(copy.pattern as usize));
-        pattern.map_or(0, |pattern| pattern.len_bytes() as usize)
+        self.pattern(piece as usize).map_or(0, |pattern| pattern.len_bytes() as usize)
     }
 
     /// The number of a piece's block on its rank.
@@ -176,21 +178,23 @@ impl PieceCopies {
         Ok(pattern.len_bytes() as usize * sources.len())
     }
 
-    /// The same of any pieces that follow one another in the order of their places.
-    pub(crate) fn copy_in_order(
+    /// Copies pieces in this order out of their blocks, as far as these are known. Says how many bytes that was.
+    pub(crate) fn copy_in_order<'b>(
         &self,
         pieces: &[u32],
-        blocks: &[&[u8]],
+        mut block: impl FnMut(u32) -> Option<&'b [u8]>,
         destination: &mut [u8],
-    ) -> Result<(), CopyError> {
-        let (mut pieces, mut blocks) = (pieces, blocks);
-        while !pieces.is_empty() && !blocks.is_empty() {
-            let count = self.beside(pieces).min(blocks.len());
-            let (beside, of) = (pieces.split_at(count), blocks.split_at(count));
-            self.copy_beside(beside.0, of.0, destination)?;
-            (pieces, blocks) = (beside.1, of.1);
+    ) -> Result<usize, CopyError> {
+        let (mut copied, mut rest) = (0, pieces);
+        while !rest.is_empty() {
+            let beside = rest.iter().take(self.beside(rest));
+            let blocks: SmallVec<[&[u8]; LIMIT_BESIDE]> = beside.map_while(|piece| block(*piece)).collect();
+            // At least one: of a block that is not known nothing is copied.
+            let (beside, behind) = rest.split_at(blocks.len().max(1));
+            rest = behind;
+            copied += self.copy_beside(beside, &blocks, destination)?;
         }
-        Ok(())
+        Ok(copied)
     }
 
     /// Copies a piece out of its block into the array, all of each, and says how many bytes that was; `None` if its

@@ -5,11 +5,9 @@ use crate::data::taker::block_locations::VariableBlocks;
 use crate::data::taker::fetch::job::{Errand, Job};
 use crate::data::taker::fetch::scatter::count_copied;
 use crate::data::taker::fetch_plan::FetchPlan;
-use crate::data::taker::piece_copies::LIMIT_BESIDE;
 use crate::error::ReadError;
 use fp_transport::Payload;
 use fp_types::StepId;
-use smallvec::SmallVec;
 
 impl Job<'_, '_, '_> {
     /// Whether all pieces of an array are copied together: they are many and short, and all owners share memory. Those that
@@ -74,17 +72,9 @@ fn copy_in_order(
     destination: &mut [u8],
 ) -> Option<usize> {
     let copies = planned.copies();
-    let (mut copied, mut rest) = (0, copies.order_of(placed.len())?);
-    let owner = |piece: &u32| copies.owner(*piece as usize);
-    let known =
-        |piece: &u32| Some(placed.get(owner(piece)?)?.find(copies.block(*piece as usize)?)?.as_slice());
-    while !rest.is_empty() {
-        let beside = rest.iter().take(copies.beside(rest));
-        let blocks: SmallVec<[&[u8]; LIMIT_BESIDE]> = beside.map_while(known).collect();
-        // At least one: of a block that is not known nothing is copied.
-        let (beside, behind) = rest.split_at(blocks.len().max(1));
-        rest = behind;
-        copied += copies.copy_beside(beside, &blocks, destination).ok()?;
-    }
-    Some(copied)
+    let known = |piece: u32| {
+        let (owner, block) = (copies.owner(piece as usize)?, copies.block(piece as usize)?);
+        Some(placed.get(owner)?.find(block)?.as_slice())
+    };
+    copies.copy_in_order(copies.order_of(placed.len())?, known, destination).ok()
 }

@@ -6,7 +6,7 @@ use crate::data::taker::fetch::job::{Errand, Job, LIMIT_LATE_BYTES};
 use crate::data::taker::fetch::scatter::count_copied;
 use crate::data::taker::fetch_plan::FetchPlan;
 use crate::data::taker::owner_link::{OwnerError, OwnerLink, Sink as _};
-use crate::data::taker::piece_copies::{LIMIT_BESIDE, PieceCopies};
+use crate::data::taker::piece_copies::PieceCopies;
 use crate::error::ReadError;
 use fp_types::CopyError;
 use smallvec::SmallVec;
@@ -189,41 +189,27 @@ impl<'p> Turn<'p> {
         owner.checked_sub(1).map_or(0, end)..end(owner)
     }
 
-    /// Copies the pieces of the first owners, or of all, and says how many bytes that was.
+    /// Copies the pieces of the first owners, and says how many bytes that was.
     fn copy(&self, owners: usize, bytes: &[u8], destination: &mut [u8]) -> Result<usize, CopyError> {
         let mut next: SmallVec<[usize; FEW_OWNERS]> =
             (0..self.ends.len()).map(|owner| self.bytes_of(owner).start).collect();
-        let mut blocks: SmallVec<[&[u8]; LIMIT_BESIDE]> = SmallVec::new();
-        for &piece in self.pieces {
-            let Some(next) = self.copies.owner(piece as usize).and_then(|owner| next.get_mut(owner)) else {
-                continue;
-            };
-            let end = *next + self.copies.len_bytes(piece);
-            blocks.push(bytes.get(*next..end).unwrap_or_default());
-            *next = end;
-        }
-        if owners >= self.ends.len() {
-            self.copies.copy_in_order(self.pieces, &blocks, destination)?;
-            return Ok(self.len_bytes());
-        }
-        let came = self.pieces.iter().zip(blocks).filter(|(piece, _)| self.is_of(owners, **piece));
-        let mut copied = 0;
-        for (piece, block) in came {
-            copied += self.copies.copy(*piece as usize, block, destination).unwrap_or(Ok(0))?;
-        }
-        Ok(copied)
+        let block = |piece: u32| {
+            let owner = self.copies.owner(piece as usize).filter(|owner| *owner < owners)?;
+            let next = next.get_mut(owner)?;
+            let start = *next;
+            *next += self.copies.len_bytes(piece);
+            bytes.get(start..*next)
+        };
+        self.copies.copy_in_order(self.pieces, block, destination)
     }
 
     /// Adds the pieces of the first owners to what was taken of each.
     fn count(&self, owners: usize, taken: &mut [usize]) {
-        for piece in self.pieces.iter().filter(|piece| self.is_of(owners, **piece)) {
-            if let Some(taken) = self.copies.owner(*piece as usize).and_then(|owner| taken.get_mut(owner)) {
+        let owner = |piece: &u32| self.copies.owner(*piece as usize);
+        for owner in self.pieces.iter().filter_map(owner).filter(|owner| *owner < owners) {
+            if let Some(taken) = taken.get_mut(owner) {
                 *taken += 1;
             }
         }
-    }
-
-    fn is_of(&self, owners: usize, piece: u32) -> bool {
-        self.copies.owner(piece as usize).is_some_and(|owner| owner < owners)
     }
 }

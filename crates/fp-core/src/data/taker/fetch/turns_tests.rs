@@ -1,12 +1,13 @@
 //! What is asked for, and what comes, where the answers of several owners are received in turns.
 
+use super::asking::LIMIT_OPEN_BYTES;
 use super::tests::*;
 use super::*;
 use fp_proto::data::{BlockPart, DataMessage, GoneReason, Place, PlacedBlock};
 use fp_transport::OutFrame;
 use fp_types::{BlockId, Layout, Rank, Region, Shape};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// Boxes along each side of a square array.
@@ -43,7 +44,7 @@ fn fetch_boxes(stage: &Stage) {
 /// Whoever is asked answers, in one order and in the other.
 #[test]
 fn short_blocks_of_several_owners_are_received_in_turns() {
-    for owners in [2, 3] {
+    for owners in [2, 3, 9] {
         let mut is_first = true;
         let stage = Stage::of(owners, planned_boxes(owners as u64, LONG), move |of| {
             if of.asked.len() == owners {
@@ -59,6 +60,26 @@ fn short_blocks_of_several_owners_are_received_in_turns() {
         let staged = stage.counters.staged_bytes.load(Ordering::Relaxed);
         assert_eq!(staged, 2 * (ALONG * LONG).pow(2), "all of it came aside, once");
     }
+}
+
+/// Answers of many owners that are long together do not come at one time.
+#[test]
+fn no_more_bytes_of_many_owners_come_than_a_switch_has_room_for() {
+    const OWNERS: usize = 10;
+    const SIDE: u64 = 300;
+    let len = (ALONG * SIDE).pow(2) as usize / OWNERS;
+    let allowed = LIMIT_OPEN_BYTES.div_ceil(len);
+    let most = Arc::new(AtomicUsize::new(0));
+    let told = most.clone();
+    let stage = Stage::of(OWNERS, planned_boxes(OWNERS as u64, SIDE), move |owners| {
+        told.fetch_max(owners.asked.len(), Ordering::Relaxed);
+        if owners.seen >= allowed {
+            owners.answer_all();
+        }
+    });
+    fetch_boxes(&stage);
+    assert!(allowed < OWNERS);
+    assert_eq!(most.load(Ordering::Relaxed), allowed);
 }
 
 /// The link of an owner breaks while both answers come: what is in its place is not asked for again, and the other answer
